@@ -34,8 +34,8 @@ type Deps struct {
 	Store *stores.Store
 	AWS   aws.Config // for clients of other services
 
-	// agents is who is configured in AGENTS; none of them may be called without
-	// the secrets, which the runner alone has.
+	// agents are the agents configured in AGENTS. Only the runner can call them,
+	// because only it has the secrets.
 	agents agent.Directory
 	lease  time.Duration // of a run
 }

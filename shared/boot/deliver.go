@@ -27,19 +27,21 @@ import (
 const loopbackVariable = "OUTBOUND_ALLOW_LOOPBACK"
 
 const (
-	// promptAnswer is how long a target may take that is not known for slow.
+	// promptAnswer is how long a target may take to answer unless it is known to be
+	// slow.
 	promptAnswer = 3 * time.Second
-	// behind is how old a delivery is of a target that cannot keep up.
+	// behind is the age of a delivery from which its target counts as one that cannot
+	// keep up.
 	behind = 10 * time.Second
-	// turnTime is how long a lane's turn goes on, turnLease how long it may hold the
-	// lane where the invocation has no deadline.
+	// turnTime is how long a pass over a lane lasts, turnLease how long it may hold
+	// the lane if the invocation has no deadline.
 	turnTime  = 10 * time.Second
 	turnLease = time.Minute
 )
 
-// StartDeliver runs the function that brings deliveries until Lambda stops it.
-// DELIVERY_BACKOFF is the wait after a first failure, A2A_ISSUER the address
-// that signatures name, whose keys are under it.
+// StartDeliver runs the function that makes deliveries until Lambda stops it.
+// DELIVERY_BACKOFF is the wait after a first failure, A2A_ISSUER the address in
+// signatures, below which their keys are.
 func StartDeliver() {
 	start(func(d Deps) (any, error) {
 		issuer := os.Getenv("A2A_ISSUER")

@@ -127,8 +127,8 @@ func handle(
 	return done, nil
 }
 
-// turn handles a wake. One that cannot be parsed is dropped, because the next delivery
-// causes another.
+// turn handles a wake. A wake that cannot be parsed is dropped, because the next
+// delivery causes another.
 func turn(ctx context.Context, desk *delivery.Scheduler, m events.SQSMessage, log *slog.Logger) error {
 	var w delivery.Wake
 	if err := json.Unmarshal([]byte(m.Body), &w); err != nil || w.Group == "" || w.Kind == "" {
@@ -139,7 +139,8 @@ func turn(ctx context.Context, desk *delivery.Scheduler, m events.SQSMessage, lo
 	return desk.RunPass(ctx, w)
 }
 
-// putAside abandons a message that cannot be parsed, since it never could be.
+// putAside abandons a message that cannot be parsed, since a retry could not parse it
+// either.
 func putAside(ctx context.Context, q Waiting, m events.SQSMessage, why error, log *slog.Logger) error {
 	metrics.Count(ctx, metrics.ItemsSkipped, 1)
 	log.ErrorContext(ctx, "cannot parse a message, which is abandoned", "message", m.MessageId, "error", why)
@@ -175,8 +176,8 @@ func placeOf(sequence string) string {
 	return strings.Repeat("0", max(0, placeDigits-len(sequence))) + sequence
 }
 
-// hide lets a message wait for a random part of what doubles each time. Without it, it waits as long as the
-// queue does by itself.
+// hide delays a message by a random time, whose limit doubles with each attempt. If
+// that fails, the queue's own delay applies.
 func hide(ctx context.Context, q Waiting, m events.SQSMessage, jitter float64, log *slog.Logger) {
 	number, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
 	wait := min(time.Second<<min(max(number, 1), 10), mostHidden)

@@ -19,8 +19,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// round is a maker and a poster of messages that answer by the event's id, and
-// the queue that they come from.
+// round is a message builder and a poster that answer by the event's id, and the
+// queue of the messages.
 type round struct {
 	mu     sync.Mutex
 	tried  []string
@@ -28,7 +28,7 @@ type round struct {
 	gave   []string // why
 	parked []string // event, place and tries
 	woken  []string // kind, turn and wait
-	stuck  error    // of the queue of what was given up
+	stuck  error    // of the queue of abandoned deliveries
 	down   bool     // the table
 }
 
@@ -181,7 +181,7 @@ func TestDeliver(t *testing.T) {
 			}
 			for what, pair := range map[string][2][]string{
 				"tried": {test.tried, r.tried}, "parked": {test.parked, r.parked}, "woken": {test.woken, r.woken},
-				"given up": {test.gave, r.gave}, "hidden": {test.hidden, r.hid}, "failed": {test.failed, failed},
+				"abandoned": {test.gave, r.gave}, "hidden": {test.hidden, r.hid}, "failed": {test.failed, failed},
 			} {
 				slices.Sort(pair[1]) // groups run concurrently
 				if diff := gocmp.Diff(pair[0], pair[1]); diff != "" {

@@ -16,8 +16,7 @@ import (
 // EventReader returns the events of a change of the table.
 type EventReader func(context.Context, sessions.Change) ([]delivery.Event, error)
 
-// StartDispatch runs the function that queues what is to be delivered until
-// Lambda stops it.
+// StartDispatch runs the function that queues deliveries until Lambda stops it.
 func StartDispatch() {
 	start(func(d Deps) (any, error) {
 		queue, err := d.deliveries(webhook.Kind, push.Kind, automation.Kind)

@@ -24,7 +24,7 @@ import (
 	"github.com/rethread/rethread/shared/store/sessions"
 )
 
-// tray is a queue, and everybody's target.
+// tray is a queue, and a target of every event.
 type tray struct {
 	fails string        // the log that cannot be queued
 	takes time.Duration // a request
@@ -33,7 +33,7 @@ type tray struct {
 	put map[string][]string // by log
 }
 
-// got is what was put, by log.
+// got returns the queued deliveries, by log.
 func (q *tray) got() (all []string) {
 	for _, log := range slices.Sorted(maps.Keys(q.put)) {
 		all = append(all, q.put[log]...)
@@ -47,7 +47,7 @@ func (q *tray) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target
 	}
 	found := []delivery.Target{{Kind: "test", Name: e.Log}}
 	switch e.Log {
-	case "unread": // one of those who are to be told
+	case "unread": // a target that cannot be read
 		return found, errors.New("that makes no sense")
 	case "away":
 		return nil, &smithy.OperationError{OperationName: "GetItem", Err: errors.New("503")}

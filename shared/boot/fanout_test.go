@@ -27,7 +27,7 @@ import (
 	"github.com/rethread/rethread/shared/store/sessions"
 )
 
-// crowd is an audience of one connection a log, and what it was sent.
+// crowd is an audience with one connection per log, and the messages that it got.
 type crowd struct {
 	mu     sync.Mutex
 	fails  string // the log that cannot be read
@@ -80,7 +80,7 @@ func batch(logs ...string) events.DynamoDBEvent {
 	return event
 }
 
-// readBatch reads the records of batch. A log's name says what goes wrong.
+// readBatch reads the records of batch. A log's name determines the failure.
 func readBatch(_ context.Context, c sessions.Change) (watch.LogUpdate, error) {
 	var log, seq string
 	if v, ok := c.New["log"].(*types.AttributeValueMemberS); ok {
@@ -127,7 +127,7 @@ func TestFanout(t *testing.T) {
 			wantFailed(t, answer, test.failed...)
 			slices.SortStableFunc(c.got, func(a, b string) int { return cmp.Compare(a[:1], b[:1]) }) // by session
 			if diff := gocmp.Diff(test.got, c.got); diff != "" {
-				t.Errorf("told (-want +got):\n%s", diff)
+				t.Errorf("messages (-want +got):\n%s", diff)
 			}
 			if !strings.Contains(text.String(), test.logged) || test.logged == "" && text.Len() > 0 {
 				t.Errorf("the log: %s", text.String())
@@ -153,7 +153,7 @@ func wantFailed(t *testing.T, answer events.DynamoDBEventResponse, want ...strin
 		got = append(got, f.ItemIdentifier)
 	}
 	if diff := gocmp.Diff(append([]string{}, want...), got); diff != "" {
-		t.Errorf("to be told again (-want +got):\n%s", diff)
+		t.Errorf("records to repeat (-want +got):\n%s", diff)
 	}
 	if answer.BatchItemFailures == nil {
 		t.Error("batchItemFailures is null")

@@ -64,8 +64,8 @@ func (g *gathered) take(more metrics.Values, now time.Time) metrics.Values {
 	return all
 }
 
-// tell writes the measurements of an invocation, if any, with the attributes of its log
-// line except the ids of users.
+// tell writes the measurements of an invocation, if any, with the attributes of its
+// log line except the ids of users.
 func (i *invocation) tell(ctx context.Context, about []slog.Attr) {
 	values := i.recorder.Values()
 	if i.gathered != nil {

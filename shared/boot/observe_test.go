@@ -137,10 +137,10 @@ func TestObserverOfStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	if o.log.Len() != 0 {
-		t.Errorf("told before its end: %s", &o.log)
+		t.Errorf("logged before its end: %s", &o.log)
 	}
 	go func() {
-		_, _ = writer.Write([]byte("text")) // fails where the reader is closed, which the test sees
+		_, _ = writer.Write([]byte("text")) // fails if the reader is closed, which the test sees
 		_ = writer.Close()                  // never fails
 	}()
 	if text, err := io.ReadAll(answer.Body); err != nil || string(text) != "text" {
@@ -238,7 +238,7 @@ func TestObserverOfWorkInTheBackground(t *testing.T) {
 		o := newObserved()
 		handle := o.Around(boot.Authorizer(nil, o.Log)).(boot.AuthorizerHandler)
 		if _, err := handle(invoked(t), events.APIGatewayCustomAuthorizerRequestTypeRequest{}); err == nil {
-			t.Fatal("a caller without a token was let in")
+			t.Fatal("a caller without a token was accepted")
 		}
 		got := mustLines(t, &o.log)
 		if last := got[len(got)-1]; last["status"] != 401.0 || last["level"] != "INFO" || last["route"] != "$connect" {

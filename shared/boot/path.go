@@ -107,5 +107,5 @@ func escapeSegments(path string) string {
 
 // refusePath answers a request whose path cannot be determined.
 func refusePath(w http.ResponseWriter, _ *http.Request) {
-	problem.New(fault.New(fault.Malformed, "The path is not one that can be told from what the gateway hands over."), "").Write(w)
+	problem.New(fault.New(fault.Malformed, "The path cannot be determined from the gateway's request."), "").Write(w)
 }

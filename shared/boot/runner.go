@@ -21,13 +21,14 @@ const (
 	// agentsVariable is the environment variable with the configuration of agents
 	// (docs/agent-protocol.md).
 	agentsVariable = "AGENTS"
-	// runnerVariable is the one with the function that executes runs.
+	// runnerVariable is the environment variable with the name of the function that
+	// executes runs.
 	runnerVariable = "RUNNER_FUNCTION"
 )
 
 // StartRunner runs the function that executes runs until Lambda stops it. AGENTS
-// says which agents there are; a configuration that cannot be read ends the
-// function with status 1, which Lambda reports.
+// configures the agents; a configuration that cannot be read ends the function with
+// status 1, which Lambda reports.
 func StartRunner() {
 	start(func(d Deps) (any, error) {
 		agents, err := agent.ParseConfig(os.Getenv(agentsVariable), os.LookupEnv)

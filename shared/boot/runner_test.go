@@ -28,8 +28,7 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// runner is the function with its own table and one agent that behaves as answer
-// says.
+// runner is the function with its own table and one agent, whose behaviour is answer.
 type runner struct {
 	execute func(context.Context, run.Ref) error
 	store   *stores.Store

@@ -37,8 +37,8 @@ func TestSweeper(t *testing.T) {
 	if !strings.Contains(text.String(), "msg=swept first=1 broken=2 panics=0 endless=3 last=1") {
 		t.Errorf("the log: %s", text.String())
 	}
-	// A second is left of four for the chores, of which the first has a fifth, the
-	// fourth a half of what it finds, and the last all that is left then.
+	// Of the four seconds the chores get one: the first gets a fifth of it, the fourth
+	// half of the time that is left then, and the last the rest.
 	if left["first"] < 100*time.Millisecond || left["first"] > 200*time.Millisecond || left["last"] < 100*time.Millisecond {
 		t.Errorf("shares: %v", left)
 	}

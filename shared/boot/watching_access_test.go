@@ -53,19 +53,19 @@ func TestRevoking(t *testing.T) {
 			t.Errorf("got %+v", m)
 		}
 	})
-	t.Run("others hear on", func(t *testing.T) {
+	t.Run("other watchers still get messages", func(t *testing.T) {
 		until(t, nexts[0], "item.snapshot")
 		until(t, nexts[2], "item.snapshot")
 	})
-	t.Run("he may not come back", func(t *testing.T) {
+	t.Run("the guest cannot reconnect", func(t *testing.T) {
 		if status, _ := w.openSSEAs(t, "bob"); status != http.StatusForbidden {
 			t.Errorf("the stream answers %d", status)
 		}
 	})
 }
 
-// A share that went without its seats being marked, as where the call that took
-// it back died in between, ends them too.
+// A share whose revocation was interrupted before its subscriptions were marked ends
+// them too.
 func TestRevokingThatWasCutShort(t *testing.T) {
 	w := newWatched(t)
 	if _, err := w.store.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {

@@ -41,13 +41,13 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
-// watched is the table, its stream, a WebSocket API and the functions between.
+// watched is the table, its stream, a WebSocket API and the functions between them.
 type watched struct {
 	store *stores.Store
 	table string
 	url   string
 	ended chan struct{} // a message a $disconnect
-	log   atomic.Value  // the session's log, once it has news
+	log   atomic.Value  // the session's log, once it has a message
 
 	handle  ws.Handler
 	fanout  boot.FanoutHandler
@@ -189,7 +189,8 @@ type reading struct {
 	Status status `json:"status"`
 }
 
-// status is that of a farewell; sessions have one, too, which is a word.
+// status is the status in an unsubscribed notice; a session's status, in contrast, is
+// a word.
 type status int
 
 func (s *status) UnmarshalJSON(text []byte) error {
@@ -200,8 +201,8 @@ func (s *status) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// until reads until as many messages have come of each of those types, in any
-// order: streams keep that of one item's changes alone.
+// until reads until that many messages of each type have arrived, in any order:
+// streams keep only the order of one item's changes.
 func until(t *testing.T, next func() (reading, error), types ...string) {
 	t.Helper()
 	for len(types) > 0 {
@@ -223,7 +224,7 @@ func (w *watched) dial(t *testing.T, user string) (send func(format string, args
 	if err != nil {
 		t.Fatal(err)
 	}
-	leave = func() { _ = conn.CloseNow() } // closed already is fine
+	leave = func() { _ = conn.CloseNow() } // may be closed already
 	t.Cleanup(leave)
 	send = func(format string, args ...any) {
 		if err := conn.Write(ctx, coder.MessageText, fmt.Appendf(nil, format, args...)); err != nil {

@@ -73,7 +73,7 @@ func (n NewShare) Validate() error {
 	case n.Right != Read && n.Right != Write:
 		return fault.Field(fault.Invalid, "/access", "must be read or write")
 	case n.UserID == n.OwnerID:
-		return fault.Field(fault.Invalid, "/user_id", "must be somebody else: the session is yours")
+		return fault.Field(fault.Invalid, "/user_id", "must be another user: the session is yours")
 	case len(n.UserID) > MaxUserIDBytes:
 		return fault.Field(fault.Invalid, "/user_id", "must be at most %d bytes", MaxUserIDBytes)
 	case !IsUserID(n.UserID) && n.UserID != "" || strings.ContainsFunc(n.UserID, unicode.IsControl):

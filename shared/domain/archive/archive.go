@@ -28,11 +28,11 @@ const (
 type Head struct {
 	ExportedTime int64
 	Session      session.Session
-	// TakenOver is the last seq that the session took over from its source, if it
-	// is a fork or was one before it was exported.
+	// TakenOver is the last seq that the session inherited from its source, if it is
+	// or was a fork.
 	TakenOver int64
-	// Branched is set if the session is a fork or was one: its state may contain
-	// more than its own events set.
+	// Branched is set if the session is or was a fork: its state may contain more
+	// than its own events set.
 	Branched bool
 	// SpentRun is the last run, if it failed or was cancelled: the next input
 	// discards it.

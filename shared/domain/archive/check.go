@@ -6,17 +6,17 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// LogHead is where the next event of an imported log goes, and what it depends on
-// of those before it. Positions are seqs, 0 for none.
+// LogHead is the position of the next event of an imported log, and what that event
+// needs of those before it. Positions are seqs, 0 for none.
 type LogHead struct {
 	Next   int64 // position of the next event
 	State  int64 // of the last entry that changed the state
 	Marker int64 // of the last rewind
 	Epoch  int64 // number of rewinds
-	Deltas int64 // offset of a watcher's cursor behind the last entry
+	Deltas int64 // offset of a watcher's cursor after the last entry
 }
 
-// Before is what a part continues: the result of the parts before it.
+// Before is the state of an import before a part: the result of the parts before it.
 type Before struct {
 	// SessionID is the id that the session gets, which need not be the document's.
 	SessionID string
@@ -30,9 +30,10 @@ type Before struct {
 	Shared   int
 }
 
-// Entry is the events that a log stores as one, and their links to other entries
-// (0 for none): the newest one up to here that changes the state and the newest
-// that marks a rewind, this one included, and on such an entry the one before it.
+// Entry is the events that a log stores in one entry, and their links to other
+// entries (0 for none): the newest one up to here that changes the state and the
+// newest that marks a rewind, this one included, and on such an entry the previous
+// one.
 type Entry struct {
 	Events                 []Event // at least one
 	LastState, PrevState   int64
@@ -41,29 +42,29 @@ type Entry struct {
 	PrevDeltas             int64 // LogHead.Deltas before it
 }
 
-// Checked is a part that continues what came before it.
+// Checked is a part that continues the parts before it.
 type Checked struct {
 	Entries []Entry
-	// Targets are what the restored versions among the part's artifacts hold, by
-	// their index.
+	// Targets are the contents of the restored versions among the part's artifacts,
+	// by their index.
 	Targets map[int]Target
 	After   Before // what the next part continues
 }
 
 // Check decides whether a part continues what came before it, and makes entries of
 // its events:
-//   - Events have dense seqs. The first event of a log alone carries the initial
+//   - Events have dense seqs. Only the first event of a log carries the initial
 //     state. Events that join others were appended at the same time.
-//   - A rewind's timeline is ordered ranges, the last one open behind its marker.
-//   - Tasks stand at events that are known.
+//   - A rewind's timeline has ordered ranges, the last one open after its marker.
+//   - Tasks are at known events.
 //   - A restored version of an artifact names one before it. At most MaxShared
 //     versions are for the user's other sessions.
-//   - The end of the document agrees with its head, and its state with what the
-//     events make of it.
+//   - The end of the document agrees with its head, and its state with the result
+//     of the events.
 //
 // stored finds the artifacts of earlier parts; its errors are returned. The part
-// itself is not changed. fault.Invalid or fault.Malformed, with a JSON pointer,
-// where a rule is broken; fault.TooLarge where the state outgrows its limit.
+// itself is not changed. Check returns fault.Invalid or fault.Malformed, with a JSON
+// pointer, for a broken rule, and fault.TooLarge if the state exceeds its limit.
 func (p *Part) Check(b Before, stored Stored) (Checked, error) {
 	b.Values = maps.Clone(b.Values)
 	if b.Values == nil {
@@ -87,7 +88,7 @@ func (p *Part) Check(b Before, stored Stored) (Checked, error) {
 	return c.Checked, nil
 }
 
-// checker is a part on its way through Check.
+// checker is the state of Check for one part.
 type checker struct {
 	Checked
 	part *Part

@@ -12,9 +12,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// end checks the end of a document against its head, and its state against what the
-// events make of it. A fork may have state that none of its own events changed: its
-// state is taken as it is given.
+// end checks the end of a document against its head, and its state against the result
+// of the events. A fork may have state that none of its own events changed: its state
+// is accepted without a check.
 func (c *checker) end() error {
 	log, want := c.After.Log, c.After.Head
 	switch {
@@ -25,17 +25,17 @@ func (c *checker) end() error {
 	case log.Marker > 0 && !slices.Equal(c.After.Timeline, want.Timeline):
 		return fault.Field(fault.Invalid, "/timeline", "must be that of the last rewind")
 	case log.Marker == 0 && !slices.Equal(want.Timeline, Timeline{{From: 1}}):
-		return fault.Field(fault.Invalid, "/timeline", "must be all, as there was no rewind")
+		return fault.Field(fault.Invalid, "/timeline", "must be the whole log, as there was no rewind")
 	}
 	given := c.part.State.own()
 	if !want.Branched && !sameValues(given, c.After.Values) {
-		return fault.Field(fault.Invalid, "/state/session", "must be what the events make of it")
+		return fault.Field(fault.Invalid, "/state/session", "must be the result of the events")
 	}
 	c.After.Values = given
 	return nil
 }
 
-// own is the state that the session shares with no other, artifacts included.
+// own returns the state that only this session has, artifacts included.
 func (s *State) own() session.Values {
 	out := session.Values{}
 	for name, v := range s.Session {
@@ -49,8 +49,8 @@ func (s *State) own() session.Values {
 	return out
 }
 
-// Shared is the state that the session shares with others, artifacts included, by
-// prefixed key. A key that another session changed last and that has no value was
+// Shared returns the state that the session shares with others, artifacts included,
+// by prefixed key. A key without a value that another session changed last was
 // deleted there: it is null.
 func (s *State) Shared() session.Delta {
 	out := session.Delta{}

@@ -21,7 +21,7 @@ func (c *checker) events() error {
 	return c.After.Values.CheckSize(session.ScopeSession)
 }
 
-// event makes an event part of an entry.
+// event adds an event to an entry.
 func (c *checker) event(e Event, i int, at string) error {
 	log := &c.After.Log
 	if e.Seq != log.Next {
@@ -64,8 +64,8 @@ func artifactKeys(d session.Delta) bool {
 	return true
 }
 
-// entryFor returns the entry that an event belongs to: a new one, unless the event
-// joins the one before.
+// entryFor returns the entry of an event: a new one, unless the event joins the
+// previous one.
 func (c *checker) entryFor(e Event, i int, at string) (*Entry, error) {
 	if e.Log.Joins {
 		if i == 0 {
@@ -93,7 +93,7 @@ func (c *checker) entryFor(e Event, i int, at string) (*Entry, error) {
 	return &c.Entries[len(c.Entries)-1], nil
 }
 
-// offset is that of the cursor of a watcher that has the event.
+// offset returns the offset of the cursor of a watcher that has the event.
 func (l Log) offset() int64 {
 	if l.Streamed {
 		return l.Deltas + 1
@@ -101,8 +101,8 @@ func (l Log) offset() int64 {
 	return l.Deltas
 }
 
-// checkTimeline checks that a timeline is ranges in order, with a gap between each
-// and the next, of which only the last is open, from a seq on.
+// checkTimeline checks that a timeline has ordered ranges from a seq on, with gaps
+// between them, of which only the last is open.
 func checkTimeline(t Timeline, open int64, at string) error {
 	next := int64(1)
 	for i, r := range t {
@@ -113,7 +113,7 @@ func checkTimeline(t Timeline, open int64, at string) error {
 		next = r.To + 2 // without a gap they would be one
 	}
 	if len(t) == 0 || t[len(t)-1].From != open {
-		return fault.Field(fault.Invalid, at, "must go on at %d", open)
+		return fault.Field(fault.Invalid, at, "must continue at %d", open)
 	}
 	return nil
 }
@@ -140,8 +140,7 @@ func (c *checker) rename(e *Event, at string) error {
 	return err
 }
 
-// Renamed returns a value whose A2A messages name the session by the id that it
-// gets.
+// Renamed returns a value in whose A2A messages the session has its new id.
 func (b Before) Renamed(raw json.RawMessage) json.RawMessage {
 	if b.SessionID == b.Head.Session.ID {
 		return raw

@@ -18,7 +18,7 @@ func (c *checker) tasks() error {
 	return nil
 }
 
-// checkPlaces checks that a task stands at events before a seq.
+// checkPlaces checks that a task is at events before a seq.
 func (t Task) checkPlaces(next int64, at string) error {
 	const known = "must be the seq of an event before it"
 	if t.Place >= next {
@@ -37,12 +37,12 @@ func (t Task) checkPlaces(next int64, at string) error {
 	return nil
 }
 
-// Stored finds a version of an artifact among those of earlier parts, by the name
-// that the document gives it; nil for none.
+// Stored finds a version of an artifact in earlier parts, by the name that the
+// document gives it; nil for none.
 type Stored func(name string, version int64) (*Artifact, error)
 
-// Target is the version whose bytes a restored one has. Missing is set where that
-// refers to what is not there any more.
+// Target is the version whose bytes a restored version has. Missing is set if that
+// version refers to one that does not exist any more.
 type Target struct {
 	Version int64
 	Missing bool
@@ -58,7 +58,7 @@ func (c *checker) artifacts(stored Stored) error {
 		at := "/artifacts/" + strconv.Itoa(i)
 		v := version{a.Name, a.Version}
 		if seen[v] {
-			return fault.Field(fault.Invalid, at+"/version", "is there already, under the same name")
+			return fault.Field(fault.Invalid, at+"/version", "exists already, under the same name")
 		}
 		seen[v] = true
 		if strings.HasPrefix(a.Name, artifact.UserPrefix) {
@@ -79,8 +79,8 @@ func (c *checker) artifacts(stored Stored) error {
 	return nil
 }
 
-// follow finds the version that holds the bytes of a restored one: one before it in
-// the document, which may have been restored itself.
+// follow finds the version with the bytes of a restored one: an earlier one in the
+// document, which may have been restored itself.
 func (c *checker) follow(i int, at string, stored Stored) (Target, error) {
 	name := c.part.Artifacts[i].Name
 	seen := map[int64]bool{}

@@ -165,7 +165,7 @@ func TestPart_Check_state(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("takes the state of a fork as it is given", func(t *testing.T) {
+	t.Run("accepts the state of a fork without a check", func(t *testing.T) {
 		t.Parallel()
 		p := rewound()
 		p.Head.Branched, p.State.Session["b"] = true, json.RawMessage("3")

@@ -93,7 +93,7 @@ func (b *builder) add(e session.Event, l Log) {
 	if _, known := b.first[e.InvocationID]; !known {
 		b.first[e.InvocationID] = e.Seq
 		if l.Initial {
-			b.first[e.InvocationID]++ // no rewind goes back to before it
+			b.first[e.InvocationID]++ // no rewind can go to before it
 		}
 	}
 	b.touch(e.CreatedTime)

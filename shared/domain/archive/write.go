@@ -64,7 +64,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	l.Own = e.Fields[logMember]
 	extra, err := jsonx.Marshal(l)
 	if err != nil {
-		return nil, fmt.Errorf("encode what the log knows of event %d: %w", e.Seq, err)
+		return nil, fmt.Errorf("encode the log's data about event %d: %w", e.Seq, err)
 	}
 	plain := e.Event
 	if l.Own != nil {

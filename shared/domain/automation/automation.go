@@ -95,7 +95,7 @@ func (a Automation) Validate() error {
 		return err
 	}
 	if a.Do.Session == Same && slices.Contains(a.On.Types, string(delivery.SessionDeleted)) {
-		return fault.Field(fault.Invalid, "/do/session", "must be new: a session that was deleted cannot be gone on with")
+		return fault.Field(fault.Invalid, "/do/session", "must be new: a deleted session cannot be continued")
 	}
 	if a.Status != Active && a.Status != Disabled {
 		return fault.Field(fault.Invalid, "/status", "must be active or disabled")

@@ -17,7 +17,7 @@ type Lane struct {
 	// the next one is due; zero if nothing waits for one.
 	Pass int64
 	Due  time.Time
-	// Holder is the pass at work, until Leased at most; "" for none.
+	// Holder is the active pass, until Leased at most; "" for none.
 	Holder string
 	Leased time.Time
 	// Failures is the number of failures since the last success.
@@ -31,7 +31,7 @@ type Lane struct {
 
 // Parked is a delivery that waits in a lane.
 type Parked struct {
-	Position string // the order of the queue that it came from
+	Position string // its position in the queue
 	Delivery Delivery
 	Tries    int // so far
 	Queued   time.Time

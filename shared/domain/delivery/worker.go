@@ -56,7 +56,7 @@ func (w *Worker) Deliver(ctx context.Context, d Delivery, try Try) (result Resul
 	}
 	builder, ok := w.Builders[d.Target.Kind]
 	if !ok {
-		return w.abandon(ctx, log, "nobody makes messages of kind "+string(d.Target.Kind))
+		return w.abandon(ctx, log, "there is no message builder for kind "+string(d.Target.Kind))
 	}
 	o := Outcome{Try: try, Began: w.Now()}
 	o.Result = w.try(ctx, log, builder, d, &o)

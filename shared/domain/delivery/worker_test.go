@@ -142,7 +142,7 @@ func TestDeliver(t *testing.T) {
 			want:  delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "the message cannot be made"},
 		},
 		"abandons a delivery of an unknown kind": {
-			kind: "other", want: delivery.Result{State: delivery.Abandoned, Reason: "nobody makes messages of kind other"},
+			kind: "other", want: delivery.Result{State: delivery.Abandoned, Reason: "there is no message builder for kind other"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,25 +6,26 @@ import (
 	"time"
 )
 
-// How long a user who has reached a limit waits before asking again.
+// How long a user who has reached a limit waits before a retry.
 const (
 	bytesRetry = time.Minute
 	runsRetry  = 5 * time.Second
 )
 
 const (
-	// recountEvery is how often at most the sessions of a user who has reached the
-	// limit are counted.
+	// recountEvery is the minimum time between two counts of the sessions of a user
+	// who has reached the limit.
 	recountEvery = time.Minute
-	// indexLag is how long after a session was made a count surely includes it.
+	// indexLag is how long after its creation a session is certainly included in a
+	// count.
 	indexLag = 5 * time.Second
-	// slotGrace is how long a slot holds whose run is not at work: it may be starting,
-	// which takes less, with all that is tried again.
+	// slotGrace is how long a slot is kept whose run is not active: it may be
+	// starting, which takes less time, including retries.
 	slotGrace = time.Minute
 )
 
-// AdmitBytes decides whether a user who stores so many bytes may store more:
-// Exceeded if not. The last write may exceed the limit.
+// AdmitBytes decides whether a user with that many stored bytes may store more; it
+// returns Exceeded if not. The last write may exceed the limit.
 func (l Limits) AdmitBytes(used int64) error {
 	if l.Bytes > 0 && used >= l.Bytes {
 		return Exceeded(Bytes, l.Bytes, used, bytesRetry)
@@ -36,13 +37,13 @@ func (l Limits) AdmitBytes(used int64) error {
 type SessionCount struct {
 	Known   bool // they were counted
 	Number  int64
-	Created int64 // when the last one was made, in epoch milliseconds
+	Created int64 // when the last one was created, in epoch milliseconds
 	Counted int64 // when they were last counted, in epoch milliseconds
 }
 
-// AdmitSession decides whether a user may have one more session: Exceeded if not.
-// Recount is set if that depends on a new count: they were never counted, or the
-// limit is reached by a count that may be too high.
+// AdmitSession decides whether a user may have one more session; it returns Exceeded
+// if not. Recount is set if that depends on a new count: the sessions were never
+// counted, or the count that reaches the limit may be too high.
 func (l Limits) AdmitSession(c SessionCount, now time.Time) (recount bool, err error) {
 	switch {
 	case !c.Known:
@@ -55,7 +56,7 @@ func (l Limits) AdmitSession(c SessionCount, now time.Time) (recount bool, err e
 	return true, nil
 }
 
-// AdmitCounted decides the same by a count that was just made.
+// AdmitCounted decides the same from a new count.
 func (l Limits) AdmitCounted(sessions int64) error {
 	if sessions < l.Sessions {
 		return nil
@@ -63,8 +64,8 @@ func (l Limits) AdmitCounted(sessions int64) error {
 	return Exceeded(Sessions, l.Sessions, sessions, recountEvery)
 }
 
-// FreeSlots are the slots, of those that were taken at the given times, whose runs
-// are over: not at work, and not just starting. Times are epoch milliseconds.
+// FreeSlots returns the slots, of those that were taken at the given times, whose
+// runs are neither active nor starting. Times are epoch milliseconds.
 func FreeSlots(taken map[string]int64, atWork map[string]bool, now int64) []string {
 	var free []string
 	for _, slot := range slices.Sorted(maps.Keys(taken)) {
@@ -75,8 +76,8 @@ func FreeSlots(taken map[string]int64, atWork map[string]bool, now int64) []stri
 	return free
 }
 
-// RunsExceeded is the fault of a user whose slots are all taken; running are the
-// runs at work, as the fault shows them.
+// RunsExceeded returns the fault for a user whose slots are all taken; running are
+// the active runs, as the fault shows them.
 func (l Limits) RunsExceeded(slots int64, running any) error {
 	return Exceeded(Runs, l.Runs, slots, runsRetry).With("running", running)
 }

@@ -2,24 +2,24 @@ package quota
 
 import "time"
 
-// streamRetry is when to ask again at the latest if all places are taken.
+// streamRetry is the maximum Retry-After if all slots are taken.
 const streamRetry = time.Minute
 
-// Place is a place among the open streams of a user, as it was read. Times are epoch
+// Place is a slot for an open stream of a user, as it was read. Times are epoch
 // milliseconds.
 type Place struct {
 	Slot    int64
 	Subject string
 	Taken   int64
 	Until   int64 // when it is free
-	Ended   bool  // its stream has ended, and its reader may come back
-	Former  int64 // until when the stream that had it before may be at work
+	Ended   bool  // its stream has ended, and its reader may reconnect
+	Former  int64 // until when the stream that had it before may still be active
 }
 
-// Pick is the place that a stream takes.
+// Pick is the slot that a stream takes.
 type Pick struct {
 	Slot int64
-	Over bool // from a stream that may still be at work
+	Over bool // taken from a stream that may still be active
 }
 
 // PickStream decides which place a stream takes; ok is false if there is none.
@@ -66,8 +66,8 @@ func (l Limits) PickStream(places []Place, s Stream, now time.Time, from int64) 
 	return Pick{}, false
 }
 
-// StreamsExceeded is the fault of a user who opens one stream too many. It may be
-// tried again when the first place is free.
+// StreamsExceeded returns the fault for a user who opens one stream too many. A retry
+// may succeed when the first slot is free.
 func (l Limits) StreamsExceeded(places []Place, now time.Time) error {
 	used, next := int64(0), streamRetry
 	for _, p := range places {

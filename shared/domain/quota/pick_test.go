@@ -59,7 +59,7 @@ func TestLimits_PickStream(t *testing.T) {
 }
 
 // A new stream gets a place exactly if fewer are taken than the limit, or one of its
-// subject has ended; never one that is at work.
+// subject has ended; never one that is active.
 func TestLimits_PickStream_within_limit(t *testing.T) {
 	t.Parallel()
 	property.Check(t, func(rt *rapid.T) {

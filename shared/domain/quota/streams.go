@@ -19,7 +19,8 @@ type Stream struct {
 	// Subject is what it streams. A reader that reconnects may only continue in the
 	// slot of a stream with the same subject.
 	Subject string
-	// Resumed says that the reader had such a stream before, and where that ended.
+	// Resumed says that the reader had a stream of this subject before, and continues
+	// where that ended.
 	Resumed bool
 	// Lasting is its maximum duration.
 	Lasting time.Duration

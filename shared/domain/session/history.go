@@ -1,21 +1,21 @@
 package session
 
-// History is the timelines that a session has had: going back finds the one of
-// that time in it.
+// History is the timelines that a session has had, from which rewinds and forks find
+// an earlier one.
 type History struct {
 	Log       string   // the session's own
-	Base      int64    // the last seq that it took over as a fork, 0 for none
-	Inherited Timeline // what it took over
+	Base      int64    // the last seq that it inherited as a fork, 0 for none
+	Inherited Timeline // what it inherited
 	// Rewound is what the session shows since its newest rewind, and Marker the
 	// position of that in the own log; nil and 0 without one.
 	Rewound Timeline
 	Marker  int64
 }
 
-// Whole is everything in the session's log, rewound or not.
+// Whole returns everything in the session's log, rewound or not.
 func (h History) Whole() Timeline { return h.Inherited.Reopened(h.Log, h.Base+1) }
 
-// Shown is what the session shows now.
+// Shown returns what the session shows now.
 func (h History) Shown() Timeline {
 	if h.Rewound == nil {
 		return h.Whole()
@@ -23,17 +23,17 @@ func (h History) Shown() Timeline {
 	return h.Rewound
 }
 
-// LogPosition is a position in the log of a session, which for a fork begins with
-// what it took over from other logs.
+// LogPosition is a position in the log of a session. The log of a fork begins with
+// what it inherited from other logs.
 type LogPosition struct {
 	Log    string
 	Seq    int64 // the position as the session numbers it
 	Marker int64 // position of the newest rewind before it in that log, 0 for none
 }
 
-// Before is what the session showed just before a position. That is part of the
-// timeline of an earlier rewind if older is not 0: the position of its marker in
-// the session's own log.
+// Before returns what the session showed just before a position. If older is not 0,
+// that is a part of the timeline of an earlier rewind: older is the position of its
+// marker in the session's own log.
 func (h History) Before(p LogPosition) (then Timeline, older int64) {
 	switch {
 	case p.Log != h.Log:

@@ -86,8 +86,8 @@ func seqs(t session.Timeline, end int64) []int64 {
 	return out
 }
 
-// rewind goes back to before a position, and checks the marker against what the
-// session showed.
+// rewind rewinds to before a position, and checks the marker against the expected
+// timeline.
 func (c *conversation) rewind(position int64) error {
 	marker := c.next()
 	m, err := session.Rewind{SessionID: "s", Before: "i", Nonce: "n"}.Marker(session.MarkerAt{

@@ -7,8 +7,8 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// Cancels decides whether a rewind ends the run that is active, "" for none.
-// fault.Conflict, with run_id, if it was not asked to.
+// Cancels decides whether a rewind ends the active run, "" for none. It returns
+// fault.Conflict, with run_id, if the rewind was not asked to cancel.
 func (r Rewind) Cancels(active string) (bool, error) {
 	if active != "" && !r.CancelRun {
 		return false, fault.New(fault.Conflict, "a run is in progress; cancel it, or send cancel_run").With("run_id", active)
@@ -16,7 +16,7 @@ func (r Rewind) Cancels(active string) (bool, error) {
 	return active != "", nil
 }
 
-// MarkerAt is where the marker of a rewind goes.
+// MarkerAt describes a rewind's marker before it is built.
 type MarkerAt struct {
 	ID      string // of its event
 	Seq     int64  // its position in the session's own log
@@ -30,11 +30,11 @@ type Marker struct {
 	Event    Event
 	Timeline Timeline // what the session shows from it on
 	ToSeq    int64    // the last seq that stays
-	Back     bool     // it brings events back that were hidden
+	Back     bool     // hidden events become visible again
 }
 
-// Marker makes the entry that a rewind appends (seed 003). Restored is what comes
-// back of the state; artifacts come back as the new versions that it names.
+// Marker returns the entry that a rewind appends (seed 003). Restored is the state
+// that it restores; artifacts are restored as the new versions that it names.
 func (r Rewind) Marker(at MarkerAt, restored Delta) (Marker, error) {
 	artifacts, err := restored.Versions(len(restored))
 	if err != nil {
@@ -67,8 +67,8 @@ func (r Rewind) Marker(at MarkerAt, restored Delta) (Marker, error) {
 	return out, nil
 }
 
-// RewoundBy is what a rewind reports that appended a marker and left the conflicts,
-// prefixed keys, as they were; now is the session after it.
+// RewoundBy returns the report on a rewind that appended a marker and did not change
+// the conflicts, which are prefixed keys; now is the session after it.
 func RewoundBy(marker Event, now Session, conflicts []string) Rewound {
 	out := Rewound{Event: marker, Session: now, State: marker.StateDelta, Artifacts: marker.ArtifactDelta}
 	for _, key := range conflicts {

@@ -59,7 +59,7 @@ func TestRewind_Marker(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("marker (-want +got): %v\n%s", err, diff)
 	}
-	t.Run("names no state where none comes back", func(t *testing.T) {
+	t.Run("names no state if none is restored", func(t *testing.T) {
 		t.Parallel()
 		got, err := r.Marker(session.MarkerAt{History: session.History{Log: "l"}}, nil)
 		if want := `{"artifact_delta":{},"rewind_before_invocation_id":"i","state_delta":{}}`; string(got.Event.Fields["actions"]) != want || err != nil {

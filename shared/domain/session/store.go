@@ -38,7 +38,7 @@ type ListPage struct {
 	Next     string
 }
 
-// View says which events of a log are wanted.
+// View selects events of a log by their visibility.
 type View string
 
 // The views of a session's events.
@@ -78,31 +78,32 @@ type Append struct {
 	SessionID string
 	UserID    string
 	Events    []Event
-	// ExpectedSeq is the head that the writer has seen; nil does not care.
+	// ExpectedSeq is the head that the writer has seen; nil accepts any head.
 	ExpectedSeq *int64
 }
 
-// Store keeps sessions. Every method takes the id of the user who asks and
-// answers fault.NotFound for a session that is not there and fault.Forbidden
-// for one that belongs to somebody else.
+// Store stores sessions. Every method takes the id of the calling user and returns
+// fault.NotFound for a session that does not exist and fault.Forbidden for one of
+// another user.
 type Store interface {
-	// Create makes a session; its initial state becomes the first event.
-	// fault.Conflict where the id is taken.
+	// Create creates a session; its initial state becomes the first event. It returns
+	// fault.Conflict if the id is taken.
 	Create(ctx context.Context, n New) (Session, error)
 	Get(ctx context.Context, userID, id string) (Session, error)
 	List(ctx context.Context, q ListQuery) (ListPage, error)
-	// Update changes name or metadata; fault.Precondition where IfMatch fails.
+	// Update changes name or metadata; it returns fault.Precondition if IfMatch is
+	// not the current version.
 	Update(ctx context.Context, userID, id string, p Patch) (Session, error)
-	// Delete removes a session and all that belongs to it. The session is gone
-	// at once; what could not be removed in time, Sweep removes later.
+	// Delete deletes a session and everything that belongs to it. The session is
+	// inaccessible at once; what cannot be removed in time is removed by Sweep.
 	Delete(ctx context.Context, userID, id string) error
 	State(ctx context.Context, userID, id string) (State, error)
-	// Append adds events at the head of the log, all or none, and returns them
-	// as stored, in order; appended is how many were not there before.
-	// fault.Conflict where ExpectedSeq is not the head or an id was used for
-	// other content.
+	// Append adds events at the head of the log, all or none, and returns them as
+	// stored, in order; appended is how many were not stored before. It returns
+	// fault.Conflict if ExpectedSeq is not the head or an id was used for other
+	// content.
 	Append(ctx context.Context, a Append) (stored []Event, appended int, err error)
-	// Events reads a page. fault.Conflict where the page before it was read in
+	// Events reads a page. It returns fault.Conflict if the previous page was read in
 	// an earlier epoch.
 	Events(ctx context.Context, userID, id string, q EventQuery) (EventPage, error)
 }

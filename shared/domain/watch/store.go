@@ -10,10 +10,10 @@ const (
 	// MaxSessions is how many sessions one connection may watch.
 	MaxSessions = 100
 	// MaxBehind is how many entries a watcher may miss and still be sent them;
-	// beyond that it is told to reload.
+	// beyond that it gets a reload.
 	MaxBehind = 100
 	// MaxCatchUp is how many messages a subscription is answered with; beyond that
-	// the watcher is told to reload.
+	// the watcher gets a reload.
 	MaxCatchUp = 300
 	// MaxMessage is the largest message on any transport, in bytes: an API Gateway
 	// websocket accepts 128 KB.
