@@ -28,7 +28,7 @@ func wantConfigs(t *testing.T, s *stores.Store, task push.Task, want ...push.Con
 	}
 }
 
-// mustTargets is the names of those who want to hear of an event, without the log.
+// mustTargets returns the names of the targets of an event, without the log.
 func mustTargets(t *testing.T, s *stores.Store, e delivery.Event) []string {
 	t.Helper()
 	targets, err := s.Targets(t.Context(), e)
@@ -91,9 +91,9 @@ func TestPushConfigs(t *testing.T) {
 		group.Wait()
 		got, err := s.Configs(t.Context(), task)
 		if err != nil || len(got) != push.MaxConfigs || kept.Load() != push.MaxConfigs {
-			t.Fatalf("%d are kept, %d said so, %v", len(got), kept.Load(), err)
+			t.Fatalf("%d are stored, %d reported it, %v", len(got), kept.Load(), err)
 		}
-		fixture.PutConfigs(t, s, task, got[0]) // one that is there may be replaced
+		fixture.PutConfigs(t, s, task, got[0]) // an existing one may be replaced
 	})
 	t.Run("other users can neither see nor add them", func(t *testing.T) {
 		t.Parallel()

@@ -30,14 +30,14 @@ func review() automation.Automation {
 	}
 }
 
-// stage is an actor over a table, and the runs that it hands to workers.
+// stage is an actor over a table, and the runs that it starts.
 type stage struct {
 	*automation.Actor
 	store  *stores.Store
 	now    time.Time
 	agents []string
 	handed []run.Ref
-	down   error // the error of handing a run over
+	down   error // the error of starting a run
 }
 
 func newStage(t *testing.T) *stage {
@@ -112,7 +112,7 @@ func TestAct(t *testing.T) {
 		e := s.said(t, d.Event.SessionID)
 		if e.Author != "user" || !strings.Contains(string(e.Fields["content"]), `"Look at t1."`) ||
 			!strings.Contains(string(e.Fields["automation"]), `"depth":1`) {
-			t.Errorf("said is %+v", e)
+			t.Errorf("the input is %+v", e)
 		}
 		ref := run.Ref{UserID: "alice", SessionID: d.Event.SessionID, RunID: e.InvocationID}
 		if diff := cmp.Diff([]run.Ref{ref, ref}, s.handed); diff != "" {
@@ -126,7 +126,7 @@ func TestAct(t *testing.T) {
 		}
 		s.mustAct(t, d, nil) // late
 		if len(s.handed) != 2 {
-			t.Errorf("a run that is over is handed over: %v", s.handed)
+			t.Errorf("a final run is started: %v", s.handed)
 		}
 	})
 	t.Run("retries if no worker can be started", func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestAct(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
-	t.Run("does nothing if nothing is left to do", func(t *testing.T) {
+	t.Run("does nothing if there is nothing to do", func(t *testing.T) {
 		d := s.in(t, nil)
 		own := d
 		own.Event.Chain = []string{"au0", "au1", "au2"}
@@ -190,7 +190,7 @@ func TestAct(t *testing.T) {
 		}
 		s.mustAct(t, d, delivery.ErrNothing)
 	})
-	t.Run("abandons what can never be done", func(t *testing.T) {
+	t.Run("abandons what cannot be done", func(t *testing.T) {
 		d := s.in(t, func(a *automation.Automation) { a.Do.Agent = "gone" })
 		s.mustAct(t, d, delivery.ErrNever)
 		nowhere := s.in(t, nil)
@@ -238,10 +238,10 @@ func TestStore(t *testing.T) {
 		other := a
 		other.Name = "later"
 		if again, err := s.store.CreateAutomation(ctx, other); err != nil || again.Name != a.Name {
-			t.Errorf("made again, it is %+v, %v", again, err)
+			t.Errorf("created again, it is %+v, %v", again, err)
 		}
 		if _, err := s.store.Automation(ctx, "bob", a.ID); err == nil {
-			t.Error("bob has it too")
+			t.Error("bob sees it too")
 		}
 	})
 	t.Run("changes only the expected version", func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestStore(t *testing.T) {
 			t.Errorf("%+v, %v", changed, err)
 		}
 		if _, err := s.store.ChangeAutomation(ctx, "alice", a.ID, automation.Change{Name: &name, IfMatch: &one}); err == nil {
-			t.Error("a change over an older version is made")
+			t.Error("a change of an older version is accepted")
 		}
 	})
 	t.Run("limits the number of a user's automations, even if they are created concurrently", func(t *testing.T) {
@@ -272,7 +272,7 @@ func TestStore(t *testing.T) {
 		}
 		all, err := s.store.Automations(ctx, "carol")
 		if err != nil || len(all) != automation.MaxAutomations || failed != automation.MaxAutomations {
-			t.Errorf("%d are there, %d failed, %v", len(all), failed, err)
+			t.Errorf("%d exist, %d failed, %v", len(all), failed, err)
 		}
 	})
 	t.Run("an erasure removes existing automations", func(t *testing.T) {
@@ -305,7 +305,7 @@ func TestStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := s.store.DeleteAutomation(ctx, "alice", a.ID); err == nil {
-			t.Error("it is deleted twice")
+			t.Error("it can be deleted twice")
 		}
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// keys takes idempotency keys, each time as another try.
+// keys takes idempotency keys, each time as another attempt.
 type keys struct {
 	*stores.Store
 	engine table.Engine
@@ -37,13 +37,13 @@ func newKeys(t *testing.T, opts ...sessions.Option) *keys {
 	return k
 }
 
-// left is how many items a partition holds.
+// left returns how many items a partition has.
 func (k *keys) left(t *testing.T, pk string) int {
 	t.Helper()
 	return len(storetest.Partition(t, k.engine, pk, ""))
 }
 
-// begin takes a key as a new try and compares what that gives; kind 0 is none.
+// begin takes a key as a new attempt and compares the result; kind 0 is none.
 func (k *keys) begin(t *testing.T, c idempotency.Claim, want *idempotency.Answer, kind fault.Kind) idempotency.Claim {
 	t.Helper()
 	k.tries++
@@ -65,7 +65,7 @@ func (k *keys) finish(t *testing.T, c idempotency.Claim, a idempotency.Answer) {
 	}
 }
 
-// noise is an answer that is larger than an item, and not to be compressed.
+// noise is an answer that is larger than an item and does not compress.
 func noise() idempotency.Answer {
 	body := make([]byte, 500_000)
 	for i := range body {
@@ -89,7 +89,7 @@ func TestIdempotency(t *testing.T) {
 			died := s.begin(t, c, nil, 0)
 			s.clock.Forward(idempotency.Lease + time.Second)
 			second := s.begin(t, c, nil, 0)
-			if err := s.Release(t.Context(), died); err != nil { // which is not its key any more
+			if err := s.Release(t.Context(), died); err != nil { // the key is no longer held by it
 				t.Fatal(err)
 			}
 			s.begin(t, c, nil, fault.Busy)
@@ -112,7 +112,7 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// A key is held for as long as its request can be at work, and no longer.
+// A key is held as long as its request can be executing, and no longer.
 func TestIdempotency_lease(t *testing.T) {
 	t.Parallel()
 	s := newKeys(t)
@@ -128,8 +128,8 @@ func TestIdempotency_lease(t *testing.T) {
 	s.begin(t, c, nil, 0)
 }
 
-// Of an answer nothing is left where its session goes, and its key stays used.
-func TestIdempotency_goes_with_its_session(t *testing.T) {
+// Nothing is left of an answer when its session is deleted, and its key stays used.
+func TestIdempotency_is_deleted_with_its_session(t *testing.T) {
 	t.Parallel()
 	s := newKeys(t, sessions.WithRetention(func(string) int64 { return 3600 }))
 	create := func(id, keyedBy string) (log string) {
@@ -191,7 +191,7 @@ func TestIdempotency_goes_with_its_session(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.begin(t, making, nil, fault.NotFound)
-			s.begin(t, died, nil, fault.NotFound) // it was made, and nobody had heard of it
+			s.begin(t, died, nil, fault.NotFound) // it was created, and the answer was lost
 			for _, c := range about {
 				if left := s.left(t, "KA#"+c.Log); left != 0 {
 					t.Errorf("%d items are left of the answers", left)
@@ -206,14 +206,14 @@ func TestIdempotency_goes_with_its_session(t *testing.T) {
 			if err := s.Finish(t.Context(), died, small); err != nil {
 				t.Error(err)
 			}
-			s.begin(t, died, nil, fault.NotFound) // who answers late keeps nothing
+			s.begin(t, died, nil, fault.NotFound) // a late answer is not stored
 			s.clock.Forward(idempotency.Lifetime)
 			s.begin(t, making, nil, 0)
 		})
 	}
 }
 
-// What a guest was answered goes with the guest.
+// The answers to a guest are deleted with the guest.
 func TestIdempotency_erasure_of_a_guest(t *testing.T) {
 	t.Parallel()
 	s := newKeys(t)
@@ -242,11 +242,11 @@ func TestIdempotency_erasure_of_a_guest(t *testing.T) {
 		t.Errorf("%d erasures, %v", n, err)
 	}
 	s.begin(t, claim("working"), nil, fault.NotFound)
-	s.begin(t, claim("later"), &answer, 0) // what comes later stays
+	s.begin(t, claim("later"), &answer, 0) // a later one stays
 }
 
-// A key costs a write for the claim and one for each kilobyte of the answer. A repeat is
-// a claim that is refused, which is charged like a write of the item it meets: the claim,
+// A key costs a write for the claim and one for each kilobyte of the answer. A repeat
+// is a refused claim, which is charged like a write of the stored item: the claim,
 // with the answer if that is about no session.
 func TestIdempotency_cost(t *testing.T) {
 	t.Parallel()

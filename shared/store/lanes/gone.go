@@ -28,7 +28,7 @@ func (s *Store) Forget(ctx context.Context, group string) error {
 	err := s.emptyLanes(limited, group)
 	late := limited.Err() != nil || errors.Is(err, fault.Of(fault.Busy))
 	if err != nil && (!late || ctx.Err() != nil) {
-		return fmt.Errorf("remove what waits for a target: %w", err)
+		return fmt.Errorf("remove the deliveries parked for a target: %w", err)
 	}
 	return nil
 }

@@ -24,18 +24,18 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// waiting is more than one page of a turn, and more than one batch of deletions.
+// waiting is more than one page of a pass, and more than one batch of deletions.
 const waiting = 30
 
-var errCut = errors.New("the line was cut")
+var errCut = errors.New("the connection was cut")
 
-// turns are those of a target that is gone.
+// turns handles passes over lanes of a deleted target.
 type turns struct {
 	wakes []delivery.Wake
 	desk  *delivery.Scheduler
-	// look is how the target is looked for; it may be nil.
+	// look is called when the target is looked up; it may be nil.
 	look func(context.Context) error
-	// hear, unless it is nil, takes what is delivered: the target is there.
+	// hear, unless it is nil, gets the deliveries: the target exists.
 	hear func(delivery.Delivery)
 }
 
@@ -84,7 +84,7 @@ func parkedAt(target delivery.Target, from, to int) []delivery.Parked {
 	return all
 }
 
-// mustFill has deliveries wait for a target that is slow, or for none.
+// mustFill parks deliveries for a target that is slow, or none.
 func mustFill(t *testing.T, s *stores.Store, target delivery.Target, n int) {
 	t.Helper()
 	lane := delivery.Lane{Group: target.Group(), Pass: 1, Slow: time.Now().Add(time.Hour)}
@@ -103,7 +103,7 @@ func mustFill(t *testing.T, s *stores.Store, target delivery.Target, n int) {
 	}
 }
 
-// leftOf counts the items of the lanes of targets that have a partition together.
+// leftOf counts the items of the lanes of targets that share a partition.
 func leftOf(t *testing.T, engine table.Engine, targets []delivery.Target) int {
 	t.Helper()
 	family, _ := delivery.SplitGroup(targets[0].Group())
@@ -116,13 +116,13 @@ func leftOfLane(t *testing.T, engine table.Engine, group string) int {
 	return len(storetest.Partition(t, engine, "DL#"+group, ""))
 }
 
-// owner makes something that is told, or that acts, with targets of its own.
+// owner creates something with delivery targets of its own.
 type owner struct {
 	make  func(t *testing.T, s *stores.Store, id string) []delivery.Target
 	erase func(ctx context.Context, s *stores.Store, id string) error
-	// there says whether it was erased by half only, and is to be erased again.
+	// there reports whether it is partially erased and must be erased again.
 	there func(t *testing.T, s *stores.Store, id string) bool
-	// neverIdle is set where no lane is kept in which nothing waits.
+	// neverIdle is set if no empty lane is kept.
 	neverIdle bool
 }
 
@@ -183,10 +183,10 @@ func owners(t *testing.T, s *stores.Store) map[string]owner {
 	}
 }
 
-// Whatever has lanes leaves nothing that waits for it when it is deleted, whoever
-// parks meanwhile; wherever its deletion is cut short, a turn finishes it. The lanes of
-// others stay.
-func TestLanes_of_what_is_deleted(t *testing.T) {
+// Deleting anything that has lanes leaves no parked delivery, even if others park
+// concurrently; if the deletion is interrupted anywhere, a pass completes it. Other
+// lanes stay.
+func TestLanes_of_deleted_targets(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
 	whole := stores.New(engine)
@@ -216,7 +216,7 @@ func TestLanes_of_what_is_deleted(t *testing.T) {
 						case n < at:
 						case cut:
 							return errCut
-						case n == at: // another delivery comes, from before it went
+						case n == at: // another delivery arrives, from before the deletion
 							desk.mustTakeLate(ctx, t, targets[0])
 						}
 						return nil
@@ -231,7 +231,7 @@ func TestLanes_of_what_is_deleted(t *testing.T) {
 							t.Fatal(err)
 						}
 					} else if left := leftOf(t, engine, targets); !cut && left > 2 { // a late one and its lane
-						t.Errorf("%s: %d items are left at once", name, left)
+						t.Errorf("%s: %d items are left immediately", name, left)
 					}
 					for _, target := range targets {
 						if n > 0 {
@@ -275,11 +275,11 @@ func (w *turns) mustTurn(t *testing.T) {
 	}
 }
 
-// A turn for a target that is gone removes what waits for it, however much that is,
-// by few requests, and nothing of anybody else.
+// A pass for a deleted target removes all parked deliveries by few requests, and
+// nothing of other targets.
 func TestLanes_of_gone_targets_cost_little(t *testing.T) {
 	t.Parallel()
-	const parked, mostRequests, mostUnits = 2000, 150, 2300 // to remove one takes a unit
+	const parked, mostRequests, mostUnits = 2000, 150, 2300 // removing one takes a unit
 	engine := storetest.Engine(t)
 	whole := stores.New(engine)
 	target, other := fixture.Webhook(fixture.Alice, "gone", 1).Target(), fixture.Webhook(fixture.Alice, "other", 1).Target()
@@ -298,17 +298,17 @@ func TestLanes_of_gone_targets_cost_little(t *testing.T) {
 		t.Errorf("%d items are left", left)
 	}
 	if left := leftOfLane(t, engine, other.Group()); left != 21 {
-		t.Errorf("%d items are left of another's lane, want 21", left)
+		t.Errorf("%d items are left of another target's lane, want 21", left)
 	}
 	used := meter.Total()
 	units := used.Reads + used.Writes
-	t.Logf("%d deliveries for a webhook that is gone: %d requests, %.1f units", parked, used.Requests, units)
+	t.Logf("%d deliveries for a deleted webhook: %d requests, %.1f units", parked, used.Requests, units)
 	if used.Requests > mostRequests || units < parked || units > mostUnits {
 		t.Errorf("%d requests, %.1f units, want %d and %d at most", used.Requests, units, mostRequests, mostUnits)
 	}
 }
 
-// What waits for a client over A2A goes with its session.
+// Deliveries parked for an A2A client are deleted with the session.
 func TestLanes_of_deleted_sessions(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)

@@ -92,7 +92,7 @@ func TestLanes(t *testing.T) {
 		parked(1, "4d-1-7")
 		parked(10, "4d-1-7")
 		if aside := mustQuarantined(t, engine, group); len(aside) != 1 || !strings.HasPrefix(aside[0], "ASIDE#P#2#") {
-			t.Errorf("aside are %v", aside)
+			t.Errorf("quarantined: %v", aside)
 		}
 	})
 	if err := s.DeleteWebhook(t.Context(), fixture.Alice, w.ID); err != nil {

@@ -23,9 +23,8 @@ func mustQuarantined(t *testing.T, engine table.Engine, group string) []string {
 	return keys
 }
 
-// A lane whose item cannot be read, however it is spoilt, keeps nothing waiting: the
-// item is counted and set aside, what waits is delivered, in order, and with it what
-// comes, whoever meets it first.
+// An unreadable item of a lane delays nothing: it is counted and quarantined, and the
+// parked deliveries are delivered in order, with later ones, whoever reads it first.
 func TestLanes_that_cannot_be_read(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
@@ -69,14 +68,14 @@ func TestLanes_that_cannot_be_read(t *testing.T) {
 				want++
 			}
 			if len(heard) != want || heard[0] != "e0" || heard[19] != "e19" {
-				t.Errorf("heard %v, want %d", heard, want)
+				t.Errorf("delivered %v, want %d", heard, want)
 			}
 			if n := recorder.Values()[metrics.ItemsSkipped]; len(n) != 1 {
-				t.Errorf("counted are %v", n)
+				t.Errorf("counted %v", n)
 			}
 			aside := mustQuarantined(t, engine, group)
 			if len(aside) != 1 || !strings.HasPrefix(aside[0], "ASIDE#LANE#") {
-				t.Errorf("aside are %v", aside)
+				t.Errorf("quarantined: %v", aside)
 			}
 			if left := leftOfLane(t, engine, group); left != 1 {
 				t.Errorf("%d items are left", left)

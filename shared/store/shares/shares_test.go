@@ -21,12 +21,12 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// rightOf is how far a user may go with a session.
+// rightOf returns a user's right to a session.
 func rightOf(t testing.TB, s *stores.Store, user, id string, now time.Time) access.Right {
 	t.Helper()
 	standing, err := s.CallerGrants(t.Context(), user, id)
 	if err != nil {
-		t.Fatalf("standing: %v", err)
+		t.Fatalf("grants: %v", err)
 	}
 	for _, a := range []access.Action{access.AppendEvents, access.ReadSession} {
 		if pass, err := access.Decide(access.Caller{UserID: user}, standing, a, now.UnixMilli()); err == nil {
@@ -61,7 +61,7 @@ func TestShares(t *testing.T) {
 			}
 			n.Right = access.Read
 			if other, err := s.Share(t.Context(), n); err != nil || other.Access != access.Read {
-				t.Errorf("a repeat that asks for something else: %+v, %v", other, err)
+				t.Errorf("a repeat with another request: %+v, %v", other, err)
 			}
 		}
 	})
@@ -168,11 +168,11 @@ func TestShares(t *testing.T) {
 		got, err := s.SharingOwners(t.Context(), guest)
 		slices.Sort(want)
 		if slices.Sort(got); err != nil || len(got) != access.MaxSharingOwners || len(slices.Compact(got)) != access.MaxSharingOwners {
-			t.Fatalf("%d lenders, %v", len(got), err)
+			t.Fatalf("%d owners, %v", len(got), err)
 		}
 		for _, owner := range got {
 			if _, ok := slices.BinarySearch(want, owner); !ok {
-				t.Errorf("%s is none", owner)
+				t.Errorf("%s does not share", owner)
 			}
 		}
 		if got, err := s.SharingOwners(t.Context(), want[0]); err != nil || len(got) != 0 {
@@ -203,8 +203,8 @@ func TestShares(t *testing.T) {
 	})
 }
 
-// TestSharesModel compares what users may do, after any of what owners and guests
-// do and as time goes by, with a list of who was given what.
+// TestSharesModel compares users' rights, after any actions of owners and guests and
+// as time passes, with a list of the grants.
 func TestSharesModel(t *testing.T) {
 	t.Parallel()
 	clock := time.UnixMilli(1_700_000_000_000)
@@ -303,7 +303,8 @@ func TestSharesModel(t *testing.T) {
 	})
 }
 
-// lentRight is what the list of sessions shared with a user says of one.
+// lentRight returns the right that the list of sessions shared with a user shows for
+// a session.
 func lentRight(t testing.TB, s *stores.Store, user, id string) string {
 	t.Helper()
 	for after := ""; ; {

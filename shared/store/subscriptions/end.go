@@ -41,7 +41,7 @@ const endAtOnce = 50
 func (s *Store) endWhere(ctx context.Context, log string, whom func(watch.Grant) bool) error {
 	err := records.Settled(ctx, func() error { return s.tryEnd(ctx, log, whom) })
 	if err != nil {
-		return fmt.Errorf("evict from log %s: %w", log, err)
+		return fmt.Errorf("end subscriptions of log %s: %w", log, err)
 	}
 	return nil
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// Guests take subscriptions while shares are revoked: once that has returned, nobody
-// has a good subscription of the share, and nobody gets one any more.
-func TestNobodyOfARevokedShareIsSeated(t *testing.T) {
+// Guests subscribe while shares are revoked: once a revocation has returned, no
+// subscription of the share is valid and none can be created.
+func TestSubscribe_racing_revocations(t *testing.T) {
 	t.Parallel()
 	s := fixture.Store(t)
 	for round := range 5 {
@@ -29,10 +29,10 @@ func TestNobodyOfARevokedShareIsSeated(t *testing.T) {
 		other := fixture.Subscription(session, "carol", "carol", "stays")
 		fixture.Subscribe(t, s, fixture.Subscription(session, "alice", fixture.Alice, ""), other)
 		taken := make(chan struct{}, 1000)
-		var sitting sync.WaitGroup
+		var subscribing sync.WaitGroup
 		for guest := range 3 {
-			sitting.Go(func() {
-				sitAgainAndAgain(t, s, fixture.Subscription(session, fmt.Sprint("bob", guest), fixture.Bob, "revoked"), taken)
+			subscribing.Go(func() {
+				subscribeRepeatedly(t, s, fixture.Subscription(session, fmt.Sprint("bob", guest), fixture.Bob, "revoked"), taken)
 			})
 		}
 		for range 2 * round {
@@ -42,7 +42,7 @@ func TestNobodyOfARevokedShareIsSeated(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantNoneOf(t, s, log, "revoked")
-		sitting.Wait() // each until it is refused
+		subscribing.Wait() // each until it is refused
 		wantNoneOf(t, s, log, "revoked")
 		if err := s.Subscribe(t.Context(), other); err != nil {
 			t.Errorf("round %d: another share is refused: %v", round, err)
@@ -50,15 +50,15 @@ func TestNobodyOfARevokedShareIsSeated(t *testing.T) {
 	}
 }
 
-// sitAgainAndAgain takes a subscription until it is refused.
-func sitAgainAndAgain(t *testing.T, s *stores.Store, seat watch.Subscription, taken chan<- struct{}) {
+// subscribeRepeatedly subscribes until it is refused.
+func subscribeRepeatedly(t *testing.T, s *stores.Store, sub watch.Subscription, taken chan<- struct{}) {
 	t.Helper()
 	for {
-		switch err := s.Subscribe(t.Context(), seat); {
+		switch err := s.Subscribe(t.Context(), sub); {
 		case errors.Is(err, fault.Of(fault.Forbidden)):
 			return
 		case err != nil:
-			t.Errorf("%s: %v", seat.Connection, err)
+			t.Errorf("%s: %v", sub.Connection, err)
 			return
 		}
 		select {
@@ -70,9 +70,9 @@ func sitAgainAndAgain(t *testing.T, s *stores.Store, seat watch.Subscription, ta
 
 func wantNoneOf(t *testing.T, s *stores.Store, log, share string) {
 	t.Helper()
-	for _, seat := range fixture.Watchers(t, s, log) {
-		if seat.Grant.Share == share && seat.EndReason(time.Now()) == "" {
-			t.Errorf("%s still has a seat", seat.Connection)
+	for _, sub := range fixture.Watchers(t, s, log) {
+		if sub.Grant.Share == share && sub.EndReason(time.Now()) == "" {
+			t.Errorf("%s is still subscribed", sub.Connection)
 		}
 	}
 }

@@ -18,17 +18,17 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-func wantSeats(t testing.TB, s *stores.Store, log string, want ...watch.Subscription) {
+func wantSubscriptions(t testing.TB, s *stores.Store, log string, want ...watch.Subscription) {
 	t.Helper()
 	for i := range want {
 		want[i].Owner = ""
 	}
 	if diff := gocmp.Diff(want, fixture.Watchers(t, s, log), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("seats (-want +got):\n%s", diff)
+		t.Errorf("subscriptions (-want +got):\n%s", diff)
 	}
 }
 
-func TestSeats(t *testing.T) {
+func TestSubscriptions(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
 	now := time.Now()
@@ -41,38 +41,38 @@ func TestSeats(t *testing.T) {
 	guest.Grant.Until = now.UnixMilli() + 1
 	t.Run("contain their end and their grant", func(t *testing.T) {
 		fixture.Subscribe(t, s, own, guest)
-		wantSeats(t, s, log, own, guest)
+		wantSubscriptions(t, s, log, own, guest)
 	})
 	t.Run("a connection has one, the latest", func(t *testing.T) {
 		again := fixture.Subscription("s", "c2=", fixture.Bob, "later")
 		fixture.Subscribe(t, s, again, own)
-		wantSeats(t, s, log, own, again)
+		wantSubscriptions(t, s, log, own, again)
 		if err := s.Clear(t.Context(), log, guest); err != nil {
 			t.Fatal(err)
 		}
-		wantSeats(t, s, log, own, again)
+		wantSubscriptions(t, s, log, own, again)
 		if err := s.Clear(t.Context(), log, again); err != nil {
 			t.Fatal(err)
 		}
-		wantSeats(t, s, log, own)
+		wantSubscriptions(t, s, log, own)
 	})
 	t.Run("of an older version have no details", func(t *testing.T) {
 		storetest.Spoil(t, engine, table.NewKey("W#"+log, "W"), table.AddToSet(table.At("c"), "old1", "old2"))
 		old1, old2 := watch.Subscription{SessionID: "s", Connection: "old1"}, watch.Subscription{SessionID: "s", Connection: "old2"}
-		wantSeats(t, s, log, own, old1, old2)
+		wantSubscriptions(t, s, log, own, old1, old2)
 		fresh := fixture.Subscription("s", "old1", fixture.Alice, "")
 		fixture.Subscribe(t, s, fresh)
-		wantSeats(t, s, log, own, fresh, old2)
+		wantSubscriptions(t, s, log, own, fresh, old2)
 		if err := s.Leave(t.Context(), log, []string{"old1", "old2", "never"}); err != nil {
 			t.Fatal(err)
 		}
-		wantSeats(t, s, log, own)
+		wantSubscriptions(t, s, log, own)
 	})
 	t.Run("are removed with the connection", func(t *testing.T) {
 		if err := s.Disconnect(t.Context(), "c1="); err != nil {
 			t.Fatal(err)
 		}
-		wantSeats(t, s, log)
+		wantSubscriptions(t, s, log)
 	})
 	t.Run("any number can be removed at once", func(t *testing.T) {
 		var connections []string
@@ -81,31 +81,31 @@ func TestSeats(t *testing.T) {
 			fixture.Subscribe(t, s, fixture.Subscription("s", connections[i], fixture.Alice, ""))
 		}
 		if got := fixture.Watchers(t, s, log); len(got) != len(connections) {
-			t.Fatalf("%d seats", len(got))
+			t.Fatalf("%d subscriptions", len(got))
 		}
 		if err := s.Leave(t.Context(), log, connections); err != nil {
 			t.Fatal(err)
 		}
-		wantSeats(t, s, log)
+		wantSubscriptions(t, s, log)
 	})
 	t.Run("are refused without a grant", func(t *testing.T) {
 		for name, refused := range map[string]watch.Subscription{
-			"of another share": fixture.Subscription("s", "c3=", fixture.Bob, "none"), "of somebody else": fixture.Subscription("s", "c3=", "carol", "sh"),
+			"of another share": fixture.Subscription("s", "c3=", fixture.Bob, "none"), "of another user": fixture.Subscription("s", "c3=", "carol", "sh"),
 		} {
 			if err := s.Subscribe(t.Context(), refused); !errors.Is(err, fault.Of(fault.Forbidden)) {
-				t.Errorf("a seat %s: %v", name, err)
+				t.Errorf("a subscription %s: %v", name, err)
 			}
 		}
-		wantSeats(t, s, log)
+		wantSubscriptions(t, s, log)
 	})
 	t.Run("expire after the lifetime of a connection", func(t *testing.T) {
 		fixture.Subscribe(t, s, own)
 		now = now.Add(3 * time.Hour)
-		wantSeats(t, s, log)
+		wantSubscriptions(t, s, log)
 	})
 }
 
-func TestEvict(t *testing.T) {
+func TestEndSubscriptions(t *testing.T) {
 	t.Parallel()
 	s := fixture.Store(t)
 	fixture.Session(t, s, fixture.Alice, "s", nil)
@@ -125,18 +125,18 @@ func TestEvict(t *testing.T) {
 		if err := s.EndUserSubscriptions(t.Context(), log, "link", fixture.Bob); err != nil {
 			t.Fatal(err)
 		}
-		wantSeats(t, s, log, own, named, revoked("b2"), carols)
+		wantSubscriptions(t, s, log, own, named, revoked("b2"), carols)
 	})
 	t.Run("revoking a share ends all its subscriptions", func(t *testing.T) {
 		if err := s.Revoke(t.Context(), fixture.Alice, "s", "link"); err != nil {
 			t.Fatal(err)
 		}
-		wantSeats(t, s, log, own, named, revoked("b2"), revoked("c"))
+		wantSubscriptions(t, s, log, own, named, revoked("b2"), revoked("c"))
 	})
 	t.Run("a user with another share can subscribe again", func(t *testing.T) {
 		again := fixture.Subscription("s", "b2", fixture.Bob, "named")
 		fixture.Subscribe(t, s, again)
-		wantSeats(t, s, log, own, named, again, revoked("c"))
+		wantSubscriptions(t, s, log, own, named, again, revoked("c"))
 	})
 	t.Run("a user without a share can unsubscribe once", func(t *testing.T) {
 		if err := s.Unsubscribe(t.Context(), "carol", "s", "c"); err != nil {
@@ -155,9 +155,9 @@ func TestEvict(t *testing.T) {
 		if err := s.Revoke(t.Context(), fixture.Alice, "s", "named"); err != nil {
 			t.Fatal(err)
 		}
-		for _, seat := range fixture.Watchers(t, s, log) {
-			if seat.Connection != "a" && !seat.Revoked {
-				t.Errorf("%+v", seat)
+		for _, sub := range fixture.Watchers(t, s, log) {
+			if sub.Connection != "a" && !sub.Revoked {
+				t.Errorf("%+v", sub)
 			}
 		}
 	})

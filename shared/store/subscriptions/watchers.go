@@ -81,7 +81,7 @@ func subscriptionOf(s watch.Subscription) any {
 	}
 }
 
-var errSubscription = errors.New("not a seat")
+var errSubscription = errors.New("not a subscription")
 
 // readSubscription decodes a connection's subscription.
 func readSubscription(v types.AttributeValue, s *watch.Subscription) (err error) {

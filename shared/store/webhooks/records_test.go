@@ -114,7 +114,7 @@ func TestRecords(t *testing.T) {
 	})
 }
 
-// What is made after an erasure began stays, also where it is looked for again.
+// What is created after an erasure began stays, also when the erasure is repeated.
 func TestEraseWebhooks(t *testing.T) {
 	t.Parallel()
 	s, now := newClockedStore(t)

@@ -28,7 +28,7 @@ func wantMissing(t *testing.T, what string, err error) {
 	}
 }
 
-// handClock is a time that a test sets.
+// handClock is a clock that a test sets.
 type handClock struct{ now time.Time }
 
 func (c *handClock) read() time.Time { return c.now }
@@ -53,7 +53,7 @@ func TestWebhooks(t *testing.T) {
 		_, err = s.Webhook(t.Context(), fixture.Bob, "w1")
 		wantMissing(t, "somebody else's", err)
 		if got, err := s.Webhooks(t.Context(), fixture.Bob); err != nil || len(got) != 0 {
-			t.Errorf("somebody else's: %v, %v", got, err)
+			t.Errorf("another user's: %v, %v", got, err)
 		}
 	})
 	t.Run("a creation that is repeated changes nothing", func(t *testing.T) {
@@ -88,10 +88,10 @@ func TestWebhooks(t *testing.T) {
 		}
 		group.Wait()
 		if got, err := s.Webhooks(t.Context(), "many"); err != nil || made != webhook.MaxWebhooks || len(got) != made {
-			t.Errorf("%d made, %d kept, %v", made, len(got), err)
+			t.Errorf("%d created, %d stored, %v", made, len(got), err)
 		}
 	})
-	t.Run("changes are made one after the other", func(t *testing.T) {
+	t.Run("applies concurrent changes one after the other", func(t *testing.T) {
 		fixture.CreateWebhook(t, s, fixture.Webhook("changes", "w", 10))
 		var group sync.WaitGroup
 		for i := range 4 {
@@ -174,13 +174,13 @@ func TestWebhookTargets(t *testing.T) {
 		event delivery.Event
 		want  []delivery.Target
 	}{
-		"both want it":              {e, []delivery.Target{all.Target(), w.Target()}},
-		"one wants it":              {with(func(e *delivery.Event) { e.Type = delivery.TaskSaved }), []delivery.Target{all.Target()}},
-		"it was before":             {with(func(e *delivery.Event) { e.Time = 9 }), nil},
-		"it is somebody else's":     {with(func(e *delivery.Event) { e.UserID = fixture.Bob }), nil},
-		"the owner is unknown":      {with(func(e *delivery.Event) { e.UserID = "" }), nil},
-		"the event is not public":   {with(func(e *delivery.Event) { e.Type = delivery.TaskCancelled }), nil},
-		"it is of no session of it": {with(func(e *delivery.Event) { e.SessionID = "t" }), []delivery.Target{all.Target()}},
+		"both match":                           {e, []delivery.Target{all.Target(), w.Target()}},
+		"one matches":                          {with(func(e *delivery.Event) { e.Type = delivery.TaskSaved }), []delivery.Target{all.Target()}},
+		"the event is from before the webhook": {with(func(e *delivery.Event) { e.Time = 9 }), nil},
+		"the event is another user's":          {with(func(e *delivery.Event) { e.UserID = fixture.Bob }), nil},
+		"the owner is unknown":                 {with(func(e *delivery.Event) { e.UserID = "" }), nil},
+		"the event is not public":              {with(func(e *delivery.Event) { e.Type = delivery.TaskCancelled }), nil},
+		"the session does not match":           {with(func(e *delivery.Event) { e.SessionID = "t" }), []delivery.Target{all.Target()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := s.Targets(t.Context(), test.event)
@@ -201,8 +201,8 @@ func TestDisableWebhook(t *testing.T) {
 	}{
 		"disables one that was not changed since":     {func(*webhook.Disabling) {}, webhook.Disabled},
 		"disables one that was changed, if requested": {func(d *webhook.Disabling) { d.UnchangedSince = time.Time{} }, webhook.Disabled},
-		"spares one that was changed since":           {func(d *webhook.Disabling) { d.UnchangedSince = created.Add(-1) }, webhook.Active},
-		"spares one with another address":             {func(d *webhook.Disabling) { d.URL += "x" }, webhook.Active},
+		"does not disable one that was changed since": {func(d *webhook.Disabling) { d.UnchangedSince = created.Add(-1) }, webhook.Active},
+		"does not disable one with another address":   {func(d *webhook.Disabling) { d.URL += "x" }, webhook.Active},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := fixture.CreateWebhook(t, s, fixture.Webhook(name, "w", created.UnixMilli()))
@@ -229,7 +229,7 @@ func TestDisableWebhook(t *testing.T) {
 	})
 }
 
-// What webhooks cost: a look for each event, and what a try reads and notes.
+// Webhooks cost a lookup for each event, and the reads and the record of an attempt.
 func TestWebhookCosts(t *testing.T) {
 	t.Parallel()
 	meter := &capacity.Meter{}
@@ -244,11 +244,11 @@ func TestWebhookCosts(t *testing.T) {
 		do   func() error
 		want capacity.Usage
 	}{
-		"an event of a user who has some": {
+		"an event of a user with webhooks": {
 			// One for the webhooks, one for the automations: finding none costs one too.
 			func() error { _, err := s.Targets(t.Context(), d.Event); return err }, capacity.Usage{Reads: 2, Requests: 2},
 		},
-		"an event of one who has none": {
+		"an event of a user without webhooks": {
 			func() error {
 				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.TaskSaved, UserID: fixture.Bob})
 				return err
@@ -260,13 +260,13 @@ func TestWebhookCosts(t *testing.T) {
 				return err
 			}, capacity.Usage{},
 		},
-		"the same of a run": {
+		"such an event of a run": {
 			func() error {
 				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.ItemCompleted, UserID: fixture.Alice, Log: "log", RunID: "run"})
 				return err
 			}, capacity.Usage{Reads: 1, Requests: 1},
 		},
-		"an event of a run for everybody": {
+		"an event of a run for all targets": {
 			func() error {
 				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.RunStarted, UserID: fixture.Alice, Log: "log", RunID: "run"})
 				return err
@@ -275,7 +275,7 @@ func TestWebhookCosts(t *testing.T) {
 		"the secret of a message": {
 			func() error { _, err := s.Secrets(t.Context(), fixture.Alice, "w"); return err }, capacity.Usage{Reads: 1, Requests: 1},
 		},
-		"the note of a try": {func() error { return s.NoteTry(t.Context(), note) }, capacity.Usage{Writes: 1, Requests: 1}},
+		"the record of an attempt": {func() error { return s.NoteTry(t.Context(), note) }, capacity.Usage{Writes: 1, Requests: 1}},
 	} {
 		before := meter.Total()
 		if err := test.do(); err != nil {

@@ -54,10 +54,10 @@ func TestClone(t *testing.T) {
 
 func TestFeed(t *testing.T) {
 	t.Parallel()
-	var told []string
+	var notified []string
 	image := func(item table.Item) string { return table.Text(item, "GSK") }
 	e := memory.New(tabletest.Schema(), memory.Feed(func(before, after table.Item) {
-		told = append(told, image(before)+">"+image(after))
+		notified = append(notified, image(before)+">"+image(after))
 	}))
 	k := table.NewKey("p", "s")
 	mustWrite(t, e, table.Put(record{"p", "s", "g", "1"}))
@@ -65,20 +65,20 @@ func TestFeed(t *testing.T) {
 	mustWrite(t, e, table.Update(k, []table.Change{table.Set(table.At("GSK"), "2")}))
 	mustWrite(t, e, table.Delete(k))
 	mustWrite(t, e, table.Delete(k)) // already deleted
-	if d := cmp.Diff([]string{">1", "1>2", "2>"}, told); d != "" {
-		t.Errorf("told (-want +got):\n%s", d)
+	if d := cmp.Diff([]string{">1", "1>2", "2>"}, notified); d != "" {
+		t.Errorf("notified (-want +got):\n%s", d)
 	}
 	both := table.Transaction{Writes: []table.Write{
 		table.Put(record{"p", "a", "g", "a"}), table.Put(record{"p", "b", "g", "b"}, table.ItemExists()),
 	}}
-	if _, err := e.Transact(t.Context(), both); err == nil || len(told) != 3 {
-		t.Errorf("a refused transaction: %v, told %v", err, told[3:])
+	if _, err := e.Transact(t.Context(), both); err == nil || len(notified) != 3 {
+		t.Errorf("a refused transaction: %v, notified %v", err, notified[3:])
 	}
 	both.Writes[1].If = nil
 	if _, err := e.Transact(t.Context(), both); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{">a", ">b"}, told[3:]); d != "" {
+	if d := cmp.Diff([]string{">a", ">b"}, notified[3:]); d != "" {
 		t.Errorf("a transaction (-want +got):\n%s", d)
 	}
 }
