@@ -65,6 +65,10 @@ func TestHTTPAnswers(t *testing.T) {
 				`event {"id":"2","invocation_id":"run-1","author":"tool"}`,
 			},
 		},
+		"an event that names an artifact that cannot exist is kept": {
+			[]string{`event {"author":"a","actions":{"artifact_delta":{"a/b":1,"":0,"user:":2}}}`, `done {}`},
+			[]string{`event {"id":"","invocation_id":"run-1","author":"a","actions":{"artifact_delta":{"a/b":1,"":0,"user:":2}}}`},
+		},
 		"partial events, pings and what follows done are left out": {
 			[]string{`event {"partial":true,"content":{}}`, `ping`, `delta {"part":0,"text":"ab"}`, `done {}`, `nonsense {`},
 			[]string{"item  helper model", `delta {"part":0,"text":"ab"}`, said},

@@ -106,7 +106,7 @@ func TestPart_Check_names_what_is_wrong(t *testing.T) {
 		"/events/2/created_time":      func(p *archive.Part) { p.Events[2].CreatedTime++ },
 		"/events/4/created_time":      func(p *archive.Part) { p.Events[4].Log.Joins = true }, // a marker stands alone
 		"/events/4/_log/undo/user:":   func(p *archive.Part) { p.Events[4].Log.Undo = session.Delta{"user:": nil} },
-		"/events/4/_log/undo/\x00..":  func(p *archive.Part) { p.Events[4].Log.Undo = session.Delta{session.ArtifactKey(".."): nil} },
+		"/events/4/_log/undo/a\x00":   func(p *archive.Part) { p.Events[4].Log.Undo = session.Delta{"a\x00": nil} },
 		"/events/3/_log/timeline":     func(p *archive.Part) { p.Events[3].Log.Timeline = archive.Timeline{} },
 		"/events/3/_log/timeline/0":   func(p *archive.Part) { p.Events[3].Log.Timeline = archive.Timeline{{From: 6}} },
 		"/events/3/_log/timeline/1":   func(p *archive.Part) { p.Events[3].Log.Timeline = archive.Timeline{{From: 1, To: 4}, {From: 5}} },
@@ -138,6 +138,18 @@ func TestPart_Check_names_what_is_wrong(t *testing.T) {
 				t.Errorf("got %v, want %q named", err, pointer)
 			}
 		})
+	}
+}
+
+// Events may name artifacts that cannot exist, and then undo that.
+func TestPart_Check_accepts_any_name_of_an_artifact(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "user:", "a/b", "..", "user:a/b", "app:\n"} {
+		p := rewound()
+		p.Events[4].Log.Undo = session.Delta{session.ArtifactKey(name): nil}
+		if _, err := p.Check(before(*p.Head), nothingStored); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
 	}
 }
 

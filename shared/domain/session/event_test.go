@@ -45,6 +45,12 @@ func TestParseEvent(t *testing.T) {
 			t.Errorf("delta %v", e.StateDelta)
 		}
 	})
+	t.Run("keeps names that no artifact can have, as stored events may have them", func(t *testing.T) {
+		const raw = `{"id":"e","invocation_id":"i","author":"a","actions":{"artifact_delta":{"":0,"a/b":1,"user:":2}}}`
+		if e := mustParse(t, raw); string(e.Own()) != raw || len(e.ArtifactDelta) != 3 {
+			t.Errorf("got %s with %v", e.Own(), e.ArtifactDelta)
+		}
+	})
 	t.Run("treats a null optional member as missing", func(t *testing.T) {
 		e := mustParse(t, `{"id":null,"invocation_id":"i","author":"a","content":null,"actions":null}`)
 		if e.ID != "" || e.StateDelta != nil {

@@ -47,11 +47,12 @@ func artifactPrefix(name string) string { return prefixArtifact + name + "/" }
 // nameAndVersion returns the name, without prefix, and the number in a version's
 // key.
 func (i *artifactItem) nameAndVersion() (name string, version int64, err error) {
-	name, n, ok := strings.Cut(strings.TrimPrefix(i.SK, prefixArtifact), "/")
-	if version, err = strconv.ParseInt(n, 10, 64); err != nil || !ok {
+	key := strings.TrimPrefix(i.SK, prefixArtifact)
+	at := strings.LastIndexByte(key, '/')
+	if version, err = strconv.ParseInt(key[at+1:], 10, 64); err != nil || at < 0 {
 		return "", 0, fmt.Errorf("not the key of an artifact: %q", i.SK)
 	}
-	return name, version, nil
+	return key[:at], version, nil
 }
 
 // artifactScope is the partition of the artifacts of a session, or of those that

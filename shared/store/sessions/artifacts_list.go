@@ -145,7 +145,8 @@ func merge(own newestBatch, inherited []inheritedVersion, more bool) (newestBatc
 func compareNames(a, b string) int { return strings.Compare(artifactPrefix(a), artifactPrefix(b)) }
 
 // ownNewest continues in a partition: it reads the latest version of each artifact
-// that the next listBatch items belong to.
+// that the next listBatch items belong to. It skips versions with names that no artifact
+// can have, which earlier versions of rewinds created: nobody can read them.
 func (s *Store) ownNewest(ctx context.Context, on artifactScope, after string) (newestBatch, error) {
 	var out newestBatch
 	q := records.Range(on.pk, prefixArtifact, endOfArtifacts, true)
@@ -157,7 +158,7 @@ func (s *Store) ownNewest(ctx context.Context, on artifactScope, after string) (
 	if err != nil {
 		return out, err
 	}
-	last := ""
+	last, skipped := "", ""
 	for _, attrs := range page.Items {
 		item, err := decodeArtifact(attrs)
 		if err != nil {
@@ -169,13 +170,21 @@ func (s *Store) ownNewest(ctx context.Context, on artifactScope, after string) (
 			s.leftOut(ctx, records.KeyOf(attrs), err)
 			continue
 		}
-		if len(out.items) > 0 && name == last {
+		if artifact.CheckName("", on.prefix+name) != nil {
+			skipped = name
+			continue
+		}
+		if name == last {
 			out.items[len(out.items)-1] = item
 			continue
 		}
 		out.items, last = append(out.items, item), name
 	}
-	if page.Next == nil || len(out.items) == 0 {
+	if page.Next == nil {
+		return out, nil
+	}
+	if len(out.items) == 0 {
+		out.next = skipped
 		return out, nil
 	}
 	out.next = last // its versions may continue after the page

@@ -143,7 +143,7 @@ func TestArtifactsRewound_with_impossible_names(t *testing.T) {
 	s := newStore(t)
 	mustCreate(t, s, alice, "s", nil)
 	mustPut(t, s, alice, "s", "a", "stays")
-	for i, name := range []string{"", "user:", "a/b", "..", "user:a/b"} {
+	for i, name := range impossibleNames() {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
 			mustAppend(t, s, alice, "s", named(t, fmt.Sprint("inv-", i), map[string]int64{name: 0}))
 			got := mustRewind(t, s, "s", fmt.Sprint("inv-", i))
@@ -154,5 +154,19 @@ func TestArtifactsRewound_with_impossible_names(t *testing.T) {
 				t.Errorf("list (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A shared name that another session has named since is no conflict if no artifact can
+// have it.
+func TestArtifactsRewound_with_impossible_shared_names(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	mustCreate(t, s, alice, "s", nil)
+	mustCreate(t, s, alice, "other", nil)
+	mustAppend(t, s, alice, "s", named(t, "first", map[string]int64{"user:a/b": 1, "user:c": 1}))
+	mustAppend(t, s, alice, "other", named(t, "later", map[string]int64{"user:a/b": 2, "user:c": 2}))
+	if got := mustRewind(t, s, "s", "first"); len(got.Conflicts) != 1 || got.Conflicts[0].Key != "user:c" {
+		t.Errorf("conflicts: %+v", got.Conflicts)
 	}
 }

@@ -230,7 +230,7 @@ func (s *Store) inheritedVersions(
 ) (map[string]inheritedArtifact, error) {
 	named := map[string]int64{}
 	for key, v := range values {
-		if name, ok := session.ArtifactOf(key); ok {
+		if name, ok := session.ArtifactOf(key); ok && !impossible(key) {
 			var err error
 			if named[name], err = strconv.ParseInt(string(v), 10, 64); err != nil {
 				return nil, fmt.Errorf("version of artifact %s: %w", name, err)

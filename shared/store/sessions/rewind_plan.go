@@ -29,6 +29,7 @@ func (s *Store) planRestore(
 	if err != nil {
 		return nil, err
 	}
+	maps.DeleteFunc(then, func(key string, _ json.RawMessage) bool { return impossible(key) })
 	plan := &restore{}
 	if plan.change, err = s.loadStates(ctx, h, at, append([]session.Delta{then}, also...)...); err != nil {
 		return nil, err
@@ -40,14 +41,17 @@ func (s *Store) planRestore(
 	return plan, s.planArtifacts(ctx, h, plan)
 }
 
-// planArtifacts turns versions to go back to into new versions that refer to
-// them: numbers only grow. Events may also name what no artifact can be called. There
-// is nothing to restore, so the rewind does not mention such names.
+// impossible reports whether a key stands for an artifact with a name that no artifact
+// can have. Events may name those, but there is nothing to restore: a rewind neither
+// restores them nor reports them as conflicts.
+func impossible(key string) bool {
+	name, ok := session.ArtifactOf(key)
+	return ok && artifact.CheckName("", name) != nil
+}
+
+// planArtifacts turns the versions to go back to into new versions that refer to them:
+// numbers only grow.
 func (s *Store) planArtifacts(ctx context.Context, h *header, plan *restore) error {
-	maps.DeleteFunc(plan.delta, func(key string, _ json.RawMessage) bool {
-		name, ok := session.ArtifactOf(key)
-		return ok && artifact.CheckName("", name) != nil
-	})
 	versions, err := plan.delta.Versions(maxRestored)
 	if err != nil {
 		return err
