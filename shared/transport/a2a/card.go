@@ -13,6 +13,8 @@ import (
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
+
+	"github.com/rethread/rethread/shared/transport/a2a/convert"
 )
 
 const (
@@ -126,9 +128,12 @@ func newCard(base, agent string, push bool) *lib.AgentCard {
 		Name: agent, Version: current,
 		Description:         "The agent " + agent + ". Its conversations are kept, can be taken back and watched live.",
 		SupportedInterfaces: interfaces,
-		Capabilities:        lib.AgentCapabilities{Streaming: true, PushNotifications: push},
-		DefaultInputModes:   inputModes(),
-		DefaultOutputModes:  []string{"text/plain", "application/json", "application/octet-stream"},
+		Capabilities: lib.AgentCapabilities{
+			Streaming: true, PushNotifications: push, ExtendedAgentCard: true,
+			Extensions: []lib.AgentExtension{rewindExtension()},
+		},
+		DefaultInputModes:  inputModes(),
+		DefaultOutputModes: []string{"text/plain", "application/json", "application/octet-stream"},
 		Skills: []lib.AgentSkill{{
 			ID: "chat", Name: "Chat", Description: "Takes part in a conversation.", Tags: []string{"chat"},
 		}},
@@ -138,4 +143,23 @@ func newCard(base, agent string, push bool) *lib.AgentCard {
 			bearer: lib.HTTPAuthSecurityScheme{Scheme: "Bearer", BearerFormat: "JWT"},
 		},
 	}
+}
+
+// newExtendedCard returns the card for callers who are signed in: it also has
+// what they can do with a conversation, and with which members of a message.
+func newExtendedCard(base, agent string, push bool) *lib.AgentCard {
+	card := newCard(base, agent, push)
+	card.Capabilities.Extensions[0].Params = map[string]any{
+		"rewindMetadata": convert.RewindKey, "invocationMetadata": convert.InvocationKey,
+	}
+	card.Skills = append(card.Skills,
+		lib.AgentSkill{
+			ID: "rewind", Name: "Rewind", Description: "Takes a conversation back to before one of its messages.",
+			Tags: []string{"rewind", "history"}, Examples: []string{"Take back my last message."},
+		},
+		lib.AgentSkill{
+			ID: "fork", Name: "Fork", Description: "Begins another conversation that shares a part of this one, over " + base + "/api/v1.",
+			Tags: []string{"fork", "history"}, Examples: []string{"Try this from my second message on."},
+		})
+	return card
 }

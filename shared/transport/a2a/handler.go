@@ -180,6 +180,6 @@ func lastRun(l task.Link) run.Ref {
 }
 
 // GetExtendedAgentCard implements a2asrv.RequestHandler.
-func (h *handler) GetExtendedAgentCard(context.Context, *lib.GetExtendedAgentCardRequest) (*lib.AgentCard, error) {
-	return nil, lib.NewError(lib.ErrUnsupportedOperation, "the public card says it all")
+func (h *handler) GetExtendedAgentCard(ctx context.Context, _ *lib.GetExtendedAgentCardRequest) (*lib.AgentCard, error) {
+	return newExtendedCard(Base(ctx), h.agent, h.Push != nil), nil
 }

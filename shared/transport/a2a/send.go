@@ -124,27 +124,33 @@ func (h *handler) checkSend(ctx context.Context, req *lib.SendMessageRequest) er
 }
 
 // begin starts a run with the message and hands it to a worker. A message that
-// names a task replies to its agent's question; any other begins a task.
+// names a task replies to its agent's question; any other begins a task. A
+// message that was sent before begins nothing: its task is returned.
 func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.Link, error) {
-	link := task.Link{TaskID: h.NewID(), SessionID: req.Message.ContextID, Agent: h.agent}
-	runID := link.TaskID
-	if id := req.Message.TaskID; id != "" {
-		var err error
+	ids := h.messageIDs(ctx, req.Message)
+	runID := ids.run
+	input, err := convert.Event(req.Message, ids.task)
+	if err != nil {
+		return task.Link{}, err
+	}
+	link, err := h.sentBefore(ctx, ids, input)
+	if err != nil || link.TaskID != "" {
+		return link, err
+	}
+	if req.Message.TaskID != "" {
 		if link, err = h.waitingTask(ctx, req.Message); err != nil {
 			return link, err
 		}
-		runID = h.NewID()
 	} else {
-		s, err := h.ensureContext(ctx, req.Message.ContextID)
+		s, err := h.ensureContext(ctx, ids.context)
 		if err != nil {
 			return link, err
 		}
-		link.UserID, link.SessionID, link.After, link.CreatedTime = s.UserID, s.ID, s.HeadSeq, h.Now().UnixMilli()
+		link = task.Link{
+			TaskID: ids.task, UserID: s.UserID, SessionID: s.ID, Agent: h.agent, After: s.HeadSeq, CreatedTime: h.Now().UnixMilli(),
+		}
 	}
-	input, err := convert.Event(req.Message, link.TaskID)
-	if err != nil {
-		return link, err
-	}
+	headRead := h.Now().UnixMilli()
 	ref := run.Ref{UserID: link.UserID, SessionID: link.SessionID, RunID: runID}
 	input.InvocationID = runID
 	undo, err := h.preparePush(ctx, link, runID, req)
@@ -160,6 +166,9 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 		undo()
 		h.deleteContext(ctx, req.Message, link, err)
 		return link, fmt.Errorf("start a task: %w", err)
+	}
+	if started.StartedTime <= headRead && len(link.Runs) == 0 { // by another attempt: its input may precede the head
+		link.After = max(0, link.After-repeatReach)
 	}
 	if err := h.dispatch(ctx, &link, started, ref); err != nil {
 		h.failRun(ctx, ref, err)
@@ -221,19 +230,15 @@ func (h *handler) waitingTask(ctx context.Context, m *lib.Message) (task.Link, e
 // exist.
 func (h *handler) ensureContext(ctx context.Context, id string) (session.Session, error) {
 	user := callerOf(ctx).user
-	if id != "" {
-		s, err := h.readSession(ctx, id, access.StartRun)
-		if !errors.Is(err, fault.Of(fault.NotFound)) {
-			return s, contextError(err)
-		}
-	} else {
-		id = h.NewID()
+	s, err := h.readSession(ctx, id, access.StartRun)
+	if !errors.Is(err, fault.Of(fault.NotFound)) {
+		return s, contextError(err)
 	}
 	fresh := session.New{ID: id, UserID: user, Agent: h.agent, Nonce: h.NewID()}
 	if err := fresh.Validate(); err != nil {
 		return session.Session{}, err
 	}
-	s, err := h.Sessions.Create(ctx, fresh)
+	s, err = h.Sessions.Create(ctx, fresh)
 	if errors.Is(err, fault.Of(fault.Conflict)) { // created concurrently
 		s, err = h.readSession(ctx, id, access.StartRun)
 	}

@@ -86,6 +86,7 @@ func (s *server) forAgent(serve func(http.ResponseWriter, *http.Request, a2asrv.
 			refuse(w, http.StatusNotFound, "no agent has this name")
 			return
 		}
+		activateExtensions(w, r)
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		serve(w, r, s.handler(agent))
 	}

@@ -1,0 +1,74 @@
+package a2a
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+// repeatReach is how far before the head the input of an earlier attempt is
+// looked for: attempts that overlap are a few positions apart.
+const repeatReach = session.DefaultPage / 2
+
+// messageIDs are the ids that a message determines, so that a repeat of it finds
+// what an earlier attempt began.
+type messageIDs struct {
+	task, run, context string
+}
+
+// messageIDs derives the ids from the caller, the agent, the context and the task
+// that the message names, and the message's id. Named ids stay.
+func (h *handler) messageIDs(ctx context.Context, m *lib.Message) messageIDs {
+	derived := func(kind string) string {
+		parts := []string{kind, callerOf(ctx).user, h.agent, m.ContextID, string(m.TaskID), m.ID}
+		return uuid.NewSHA1(uuid.NameSpaceOID, []byte(strings.Join(parts, "\x00"))).String()
+	}
+	ids := messageIDs{task: string(m.TaskID), run: derived("run"), context: m.ContextID}
+	if ids.task == "" {
+		ids.task = ids.run
+	}
+	if ids.context == "" {
+		ids.context = derived("context")
+	}
+	return ids
+}
+
+// sentBefore returns the task that an earlier attempt to send the message began
+// or continued; none if there was no such attempt. A message with the same id
+// and other content is refused.
+func (h *handler) sentBefore(ctx context.Context, ids messageIDs, input session.Event) (task.Link, error) {
+	link, err := h.link(ctx, lib.TaskID(ids.task), access.StartRun)
+	switch {
+	case errors.Is(err, lib.ErrTaskNotFound), errors.Is(err, fault.Of(fault.NotFound)):
+		return task.Link{}, nil
+	case err != nil:
+		return task.Link{}, err
+	case !slices.Contains(link.Runs, ids.run):
+		return task.Link{}, nil
+	}
+	events, err := h.events(ctx, link)
+	if err != nil {
+		return task.Link{}, err
+	}
+	for _, e := range events {
+		if e.InvocationID != ids.run {
+			continue
+		}
+		if first := jsonx.Canonical(e.Fields["content"]); !reflect.DeepEqual(first, jsonx.Canonical(input.Fields["content"])) {
+			return task.Link{}, lib.NewError(lib.ErrInvalidParams, "message.messageId was used for another message")
+		}
+		break
+	}
+	return link, nil
+}
