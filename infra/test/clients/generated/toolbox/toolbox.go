@@ -19,6 +19,8 @@ type Client struct {
 	Folder   string // for the generated code
 	Generate string
 	Story    string
+	PinnedIn string // the file with the version, among the stories
+	Version  string // a regular expression that finds the version in it
 }
 
 const openAPIGenerator = "java -jar openapi-generator-cli.jar generate -i openapi.yaml" +
@@ -34,14 +36,16 @@ func Languages() []Language {
 					Name: "oapi-codegen", Folder: "oapicodegen/rethread",
 					Generate: "go tool oapi-codegen -generate types,client -package rethread" +
 						" -o oapicodegen/rethread/client.go openapi.yaml",
-					Story: "go run ./oapicodegen",
+					Story:    "go run ./oapicodegen",
+					PinnedIn: "go/go.mod", Version: `oapi-codegen/oapi-codegen/v2 v(\S+)`,
 				},
 				{
 					Name: "openapi-generator, Go", Folder: "openapigenerator/rethread",
 					Generate: openAPIGenerator + " -g go -o openapigenerator/rethread" +
 						" --additional-properties packageName=rethread,withGoMod=false,enumClassPrefix=true" +
 						",disallowAdditionalPropertiesIfNotPresent=false",
-					Story: "go run ./openapigenerator",
+					Story:    "go run ./openapigenerator",
+					PinnedIn: "java/pom.xml", Version: `<artifactId>openapi-generator-cli</artifactId>\s+<version>(.+)</version>`,
 				},
 			},
 		},
@@ -53,14 +57,16 @@ func Languages() []Language {
 					Generate: openAPIGenerator + " -g python -o ." +
 						" --additional-properties packageName=rethread_openapi_generator" +
 						",generateSourceCodeOnly=true,disallowAdditionalPropertiesIfNotPresent=false",
-					Story: "python story_openapi_generator.py",
+					Story:    "python story_openapi_generator.py",
+					PinnedIn: "java/pom.xml", Version: `<artifactId>openapi-generator-cli</artifactId>\s+<version>(.+)</version>`,
 				},
 				{
 					Name: "openapi-python-client", Folder: "rethread_openapi_python_client",
 					Generate: "openapi-python-client generate --path openapi.yaml --meta none --overwrite" +
 						" --output-path rethread_openapi_python_client --config openapi-python-client.yaml" +
 						" --fail-on-warning",
-					Story: "python story_openapi_python_client.py",
+					Story:    "python story_openapi_python_client.py",
+					PinnedIn: "python/requirements.txt", Version: `openapi-python-client==(\S+)`,
 				},
 			},
 		},
@@ -72,18 +78,21 @@ func Languages() []Language {
 					Generate: openAPIGenerator + " -g typescript-fetch -o openapi-generator" +
 						" --additional-properties importFileExtension=.js" +
 						",disallowAdditionalPropertiesIfNotPresent=false",
-					Story: "node out/story-openapi-generator.js",
+					Story:    "node out/story-openapi-generator.js",
+					PinnedIn: "java/pom.xml", Version: `<artifactId>openapi-generator-cli</artifactId>\s+<version>(.+)</version>`,
 				},
 				{
 					Name: "openapi-typescript and openapi-fetch", Folder: "openapi-typescript",
 					Generate: "openapi-typescript openapi.yaml -o openapi-typescript/schema.d.ts" +
 						" --default-non-nullable=false",
-					Story: "node out/story-openapi-typescript.js",
+					Story:    "node out/story-openapi-typescript.js",
+					PinnedIn: "typescript/package.json", Version: `"openapi-typescript": "(.+)"`,
 				},
 				{
 					Name: "@hey-api/openapi-ts", Folder: "hey-api",
 					Generate: "openapi-ts -i openapi.yaml -o hey-api",
 					Story:    "node out/story-hey-api.js",
+					PinnedIn: "typescript/package.json", Version: `"@hey-api/openapi-ts": "(.+)"`,
 				},
 			},
 		},
