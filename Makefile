@@ -117,7 +117,7 @@ test: build $(GOTEST) ## Run every test, with the race detector where memory is 
 MODELS := ./shared/store/sessions/modeltest ./shared/store/sessions/watchtest ./infra/test/upgrade
 # These tests of other packages run without the detector for the same reason, in every
 # package that has a test of one of these names.
-SEQUENTIAL := TestUnreadable|TestUsage|TestIdempotency_goes_with_its_session|TestMutations|TestImportedMutations|TestInParts|TestAnySchedule[A-Za-z]*|TestBrowserClientReplaysSchedules
+SEQUENTIAL := TestUnreadable|TestUsage|TestIdempotency_is_deleted_with_its_session|TestMutations|TestImportedMutations|TestInParts|TestAnySchedule[A-Za-z]*|TestBrowserClientReplaysSchedules
 # The store's tests run in memory and on DynamoDB Local.
 ON_DYNAMODB := $(addprefix ./shared/store/,sessions a2apush automations idempotency lanes shares signingkeys subscriptions webhooks)
 
