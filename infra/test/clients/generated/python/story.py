@@ -23,7 +23,7 @@ POLL_FOR = 20
 
 def done(step: str) -> None:
     """Reports a step of the story to the program that runs it."""
-    print(step, flush=True)  # noqa: T201
+    print(step, flush=True)
 
 
 def equal(what: str, got: object, want: object) -> None:

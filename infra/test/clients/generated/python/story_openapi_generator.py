@@ -1,6 +1,5 @@
 """Tells the story with the Python client of openapi-generator."""
 
-import story
 from rethread_openapi_generator import (
     ApiClient,
     ApiException,
@@ -22,9 +21,11 @@ from rethread_openapi_generator import (
     SessionRequest,
     SessionsApi,
     SessionStatus,
-    TaskSave,
     TasksApi,
+    TaskSave,
 )
+
+import story
 
 
 def create(api: ApiClient) -> str:
@@ -97,7 +98,9 @@ def artifact(api: ApiClient, session: str) -> None:
 
 
 def fork(api: ApiClient, session: str, second: str) -> None:
-    forked = ForksApi(api).fork_session(session, fork_request=ForkRequest(rewind_before_invocation_id=second)).data
+    forked = (
+        ForksApi(api).fork_session(session, fork_request=ForkRequest(rewind_before_invocation_id=second)).data
+    )
     assert forked.fork is not None
     story.equal("source", forked.fork.session_id, session)
     story.equal("boundary found", forked.fork.boundary_found, True)

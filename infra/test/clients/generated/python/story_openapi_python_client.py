@@ -3,7 +3,6 @@
 from io import BytesIO
 from typing import TypeVar
 
-import story
 from rethread_openapi_python_client import AuthenticatedClient
 from rethread_openapi_python_client.api.artifacts import get_artifact, put_artifact
 from rethread_openapi_python_client.api.events import list_events
@@ -48,6 +47,8 @@ from rethread_openapi_python_client.models.actions import Actions
 from rethread_openapi_python_client.models.event import Event
 from rethread_openapi_python_client.models.function_call import FunctionCall
 from rethread_openapi_python_client.types import UNSET, File
+
+import story
 
 T = TypeVar("T")
 

@@ -5,10 +5,10 @@ package toolbox
 
 // Language is the clients that are compiled together.
 type Language struct {
-	Name    string // also the folder of the stories
-	Bin     string // the folder of installed programs, within the folder of the stories
-	Linked  []string
-	Check   string // the command that compiles everything strictly
+	Name    string   // also the folder of the stories
+	Bin     string   // the folder of installed programs, within the folder of the stories
+	Linked  []string // files among the stories that are linked instead of copied
+	Check   string   // the command that compiles everything strictly
 	Clients []Client
 }
 
@@ -50,7 +50,7 @@ func Languages() []Language {
 			},
 		},
 		{
-			Name: "python", Bin: ".venv/bin", Linked: []string{".venv"}, Check: "mypy",
+			Name: "python", Bin: ".venv/bin", Linked: []string{".venv"}, Check: "ruff check && ruff format --check && mypy",
 			Clients: []Client{
 				{
 					Name: "openapi-generator, Python", Folder: "rethread_openapi_generator",

@@ -74,7 +74,9 @@ async function pages(session_id: string): Promise<void> {
   const seqs: number[] = [];
   let cursor: string | undefined;
   do {
-    const page = got(await listEvents({ client, path: { session_id }, query: { limit: 3, cursor } }));
+    const page = got(
+      await listEvents({ client, path: { session_id }, query: { limit: 3, cursor } }),
+    );
     seqs.push(...page.data.map((event) => event.seq));
     cursor = page.meta.next_cursor ?? undefined;
   } while (cursor);

@@ -11,8 +11,8 @@ import {
   type Run,
   RunStatus,
   RunsApi,
-  SessionsApi,
   SessionStatus,
+  SessionsApi,
   TasksApi,
 } from './openapi-generator/index.js';
 import * as story from './story.js';
@@ -152,7 +152,11 @@ async function update(sessionId: string): Promise<void> {
   const sessionChange = { name: 'The same story' };
   const changed = await sessions.updateSession({ sessionId, sessionChange, ifMatch });
   story.equal('name', changed.data.name, 'The same story');
-  story.equal('status', await refused(sessions.updateSession({ sessionId, sessionChange, ifMatch })), 412);
+  story.equal(
+    'status',
+    await refused(sessions.updateSession({ sessionId, sessionChange, ifMatch })),
+    412,
+  );
   story.done('update');
 }
 
