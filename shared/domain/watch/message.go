@@ -34,6 +34,17 @@ const (
 	Reload Type = "thread.reload"
 )
 
+// Known reports whether this version knows the type of a message. Newer versions may
+// have others.
+func (t Type) Known() bool {
+	switch t {
+	case Status, Snapshot, DeltaType, ItemCompleted, ItemFailed, Rewound, Deleted, Reload:
+		return true
+	default:
+		return false
+	}
+}
+
 // Reasons of a Reload.
 const (
 	ReasonBehind = "too_far_behind"

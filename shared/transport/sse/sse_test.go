@@ -48,6 +48,31 @@ data: {"type":"item.snapshot","session_id":"s1","cursor":"0.1.0","prev":"0.0.0",
 event: thread.status
 data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0","status":"idle"}`)
 	})
+	t.Run("forwards messages of types it does not know, in order", func(t *testing.T) {
+		a := open(t, newAPI(t, func(s *session) {
+			s.subscribed()
+			s.message("thread.archived", "0.1.0", "0.0.0")
+			s.endReplay("0.1.0", "idle")
+			s.item("0.3.0", "0.2.0", "completed") // waits
+			s.message("thread.named", "0.2.0", "0.1.0")
+			s.message("thread.named", "0.2.0", "0.1.0") // again
+			s.untilClosed()
+		}), newEvent())
+		a.next()
+		var got []string
+		for range 4 {
+			id, rest, _ := strings.Cut(a.next(), "\n")
+			kind, _, _ := strings.Cut(rest, "\n")
+			got = append(got, id+", "+kind)
+		}
+		want := []string{
+			"id: 0.1.0, event: thread.archived", "id: 0.1.0, event: thread.status",
+			"id: 0.2.0, event: thread.named", "id: 0.3.0, event: item.snapshot",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 	t.Run("sends comments on an idle stream", func(t *testing.T) {
 		c := newAPI(t, func(s *session) { s.subscribed(); s.untilClosed() })
 		c.Heartbeat = time.Millisecond

@@ -28,8 +28,17 @@ func (o *Order) apply(m subscription.Message) (applied bool, err error) {
 		return o.status(m)
 	case kind == watch.DeltaType || ends:
 		return m.Cursor.Seq <= o.at.Seq, nil
+	case !kind.Known():
+		return o.newer(m)
 	}
 	return true, nil
+}
+
+// newer forwards a message of a type that this version does not know: clients ignore
+// it, and it moves the position as a status does.
+func (o *Order) newer(m subscription.Message) (applied bool, err error) {
+	m.Status = nil
+	return o.status(m)
 }
 
 // snapshot forwards a new item. An item in progress waits until the one before

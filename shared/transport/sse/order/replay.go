@@ -45,9 +45,15 @@ func (o *Order) replay(m subscription.Message) error {
 		return ErrReload
 	case watch.Status:
 		return o.end(m)
-	default: // a replay has no other messages
+	default: // a replay has no other messages, but a newer version's may
+		if kind := watch.Type(m.Type); kind.Known() {
+			return nil
+		}
+		if applied, err := o.newer(m); err != nil || applied {
+			return err
+		}
+		return ErrGap
 	}
-	return nil
 }
 
 // startAt sets the position before the first message of a replay. A replay may

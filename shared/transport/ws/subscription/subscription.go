@@ -194,16 +194,15 @@ func (s *Subscription) read(ctx context.Context) (frame, error) {
 	return f, nil
 }
 
-// about reports whether the frame is a message about the session rather than an
-// answer.
+// about reports whether the frame is a message about the session rather than an answer.
+// A type that this version does not know is a message too: a stream that was opened
+// before a deployment receives messages of the new version.
 func (f frame) about(sessionID string) bool {
-	switch watch.Type(f.Type) {
-	case watch.Status, watch.Snapshot, watch.DeltaType, watch.ItemCompleted, watch.ItemFailed,
-		watch.Rewound, watch.Deleted, watch.Reload:
-		return f.SessionID == sessionID
-	case watch.Unsubscribed: // handled by read
+	switch f.Type {
+	case ws.TypeError, ws.TypeSubscribed, ws.TypeUnsubscribed, ws.TypePong:
+		return false
 	}
-	return false
+	return f.SessionID == sessionID && f.RequestID == ""
 }
 
 func (f frame) refusal() error {
