@@ -29,15 +29,17 @@ type Worker struct {
 // Sessions is what a worker reads of a session.
 type Sessions interface {
 	// AsOfInput reads a session as it was after the input of an active run had been
-	// appended, without later changes. It returns fault.Conflict if the run is
-	// final.
-	AsOfInput(ctx context.Context, ref Ref) (History, error)
+	// appended, without later changes; of its events only the newest turns within
+	// the limit. It returns fault.Conflict if the run is final.
+	AsOfInput(ctx context.Context, ref Ref, limit HistoryLimit) (History, error)
 }
 
 // History is a session as of one position of its log.
 type History struct {
 	AppName string
 	Events  []session.Event // effective, oldest first
+	// Truncated reports that older turns were left out.
+	Truncated bool
 	// State is merged, with prefixed keys. user: and app: keys also have the values
 	// of that position, unless another session changed them since.
 	State session.Values
@@ -118,13 +120,13 @@ const defaultAgent = "default"
 
 // request reads all that an agent needs: the session as of the run's input, so that
 // the agent answers that input and not later events.
-func (w *Worker) request(ctx context.Context, ref Ref, agent string) (Request, error) {
-	h, err := w.Sessions.AsOfInput(ctx, ref)
+func (w *Worker) request(ctx context.Context, ref Ref, agent string, limit HistoryLimit) (Request, error) {
+	h, err := w.Sessions.AsOfInput(ctx, ref, limit)
 	if err != nil {
 		return Request{}, fmt.Errorf("read session %s: %w", ref.SessionID, err)
 	}
 	return Request{
 		RunID: ref.RunID, SessionID: ref.SessionID, UserID: ref.UserID, Agent: cmp.Or(agent, defaultAgent),
-		AppName: h.AppName, Events: h.Events, State: h.State,
+		AppName: h.AppName, Events: h.Events, Truncated: h.Truncated, State: h.State,
 	}, nil
 }

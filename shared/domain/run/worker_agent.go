@@ -20,6 +20,21 @@ type Agent interface {
 	Run(ctx context.Context, req Request, emit func(Output) error) error
 }
 
+// LimitedAgent is an agent that is not given the whole history.
+type LimitedAgent interface {
+	Agent
+	// HistoryLimit bounds the events of a request.
+	HistoryLimit() HistoryLimit
+}
+
+// limitOf returns the bound of an agent's history.
+func limitOf(a Agent) HistoryLimit {
+	if limited, ok := a.(LimitedAgent); ok {
+		return limited.HistoryLimit()
+	}
+	return HistoryLimit{}
+}
+
 // Request is everything that an agent gets; it keeps no state between calls.
 type Request struct {
 	RunID     string // also the invocation of every event that the agent produces
@@ -28,6 +43,7 @@ type Request struct {
 	UserID    string
 	Agent     string          // the agent's name in the session
 	Events    []session.Event // effective history, oldest first, with the run's input last
+	Truncated bool            // older turns were left out of Events
 	State     session.Values  // merged, with prefixed keys
 }
 

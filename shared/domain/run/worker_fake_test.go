@@ -166,12 +166,27 @@ func (i *recordedItem) Complete(_ context.Context, e session.Event) (session.Eve
 type history struct {
 	events []session.Event
 	err    error
+	limit  run.HistoryLimit // that was asked for
 }
 
-func (h *history) AsOfInput(context.Context, run.Ref) (run.History, error) {
+func (h *history) AsOfInput(_ context.Context, _ run.Ref, limit run.HistoryLimit) (run.History, error) {
+	h.limit = limit
 	return run.History{
-		AppName: "app", Events: h.events, State: session.Values{"user:name": json.RawMessage(`"Ada"`)},
+		AppName: "app", Events: h.events, Truncated: !limit.IsZero(), State: session.Values{"user:name": json.RawMessage(`"Ada"`)},
 	}, h.err
+}
+
+// limited is an agent with a limited history.
+type limited struct {
+	agentFunc
+	limit run.HistoryLimit
+}
+
+func (l limited) HistoryLimit() run.HistoryLimit { return l.limit }
+
+func (l limited) Agent(name string) (run.Agent, bool) {
+	_, ok := l.agentFunc.Agent(name)
+	return l, ok
 }
 
 // agentFunc is the only agent, so it is that of sessions that name none.

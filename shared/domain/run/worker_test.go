@@ -35,6 +35,22 @@ func TestExecute(t *testing.T) {
 		}
 		wantEnd(t, r, "completed")
 	})
+	t.Run("an agent with a limited history gets the newest turns, and is told", func(t *testing.T) {
+		r := newRecorder()
+		var got run.Request
+		limit := run.HistoryLimit{Turns: 7, Bytes: 1000}
+		sessions := &history{events: []session.Event{{Seq: 9}}}
+		w := newWorker(r, nil)
+		w.Sessions, w.Agents = sessions, limited{func(_ context.Context, req run.Request, _ func(run.Output) error) error {
+			got = req
+			return nil
+		}, limit}
+		mustExecute(t, w)
+		if sessions.limit != limit || !got.Truncated || len(got.Events) != 1 {
+			t.Errorf("read with %+v; the request is %+v", sessions.limit, got)
+		}
+		wantEnd(t, r, "completed")
+	})
 	t.Run("the agent of a session that names none gets the default name", func(t *testing.T) {
 		r := newRecorder()
 		r.agent = ""

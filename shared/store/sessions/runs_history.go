@@ -16,7 +16,7 @@ var _ run.Sessions = (*Store)(nil)
 // AsOfInput implements run.Sessions. While the run is active the session cannot be
 // rewound, so what it showed then is part of what it shows now; later changes of
 // the state are reverted as by a rewind.
-func (s *Store) AsOfInput(ctx context.Context, ref run.Ref) (run.History, error) {
+func (s *Store) AsOfInput(ctx context.Context, ref run.Ref, limit run.HistoryLimit) (run.History, error) {
 	return records.SettledValue(ctx, func() (run.History, error) {
 		h, at, a, err := s.readSettled(ctx, ref.UserID, ref.SessionID)
 		if err != nil {
@@ -28,7 +28,7 @@ func (s *Store) AsOfInput(ctx context.Context, ref run.Ref) (run.History, error)
 			}
 			return run.History{}, s.notFoundIfDeleted(ctx, h, err)
 		}
-		out, err := s.asOfInput(ctx, h, at, a)
+		out, err := s.asOfInput(ctx, h, at, a, limit)
 		if err != nil {
 			return run.History{}, fmt.Errorf("read what run %s was asked: %w", ref.RunID, s.notFoundIfDeleted(ctx, h, err))
 		}
@@ -36,7 +36,9 @@ func (s *Store) AsOfInput(ctx context.Context, ref run.Ref) (run.History, error)
 	})
 }
 
-func (s *Store) asOfInput(ctx context.Context, h *header, at head, a *activeRun) (run.History, error) {
+func (s *Store) asOfInput(
+	ctx context.Context, h *header, at head, a *activeRun, limit run.HistoryLimit,
+) (run.History, error) {
 	input, err := s.entryCovering(ctx, h.Log, a.At)
 	if err != nil {
 		return run.History{}, err
@@ -47,15 +49,55 @@ func (s *Store) asOfInput(ctx context.Context, h *header, at head, a *activeRun)
 		return run.History{}, err
 	}
 	out.State = state.Merged
+	if limit.IsZero() {
+		out.Events, err = s.eventsUpTo(ctx, h, input)
+	} else {
+		out.Events, out.Truncated, err = s.recentEvents(ctx, h, input, limit)
+	}
+	return out, err
+}
+
+// eventsUpTo reads the effective events up to an entry, that of a run's input.
+func (s *Store) eventsUpTo(ctx context.Context, h *header, input *record) ([]session.Event, error) {
+	var out []session.Event
 	q := session.EventQuery{View: session.Effective, Limit: session.MaxPage, Before: input.last() + 1}
 	for {
 		page, err := s.events(ctx, h, q)
 		if err != nil {
-			return run.History{}, err
+			return nil, err
 		}
-		out.Events = append(out.Events, page.Events...)
+		out = append(out, page.Events...)
 		if page.Next == nil {
 			return out, nil
+		}
+		q.Resume = *page.Next
+	}
+}
+
+// recentPage is the number of events that are read at a time for a limited history.
+const recentPage = 100
+
+// recentEvents reads the newest turns of what eventsUpTo reads. The log is read
+// backwards, so that the older turns are not paid for.
+func (s *Store) recentEvents(
+	ctx context.Context, h *header, input *record, limit run.HistoryLimit,
+) (events []session.Event, truncated bool, err error) {
+	selected := run.NewRecent(limit)
+	q := session.EventQuery{View: session.Effective, Limit: recentPage, Before: input.last() + 1, Descending: true}
+	for {
+		page, err := s.events(ctx, h, q)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, e := range page.Events {
+			if !selected.Add(e) {
+				events, truncated = selected.Events()
+				return events, truncated, nil
+			}
+		}
+		if page.Next == nil {
+			events, truncated = selected.Events()
+			return events, truncated, nil
 		}
 		q.Resume = *page.Next
 	}

@@ -1,31 +1,43 @@
 package sessions_test
 
 import (
+	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 func mustHistory(t testing.TB, s *stores.Store, ref run.Ref) (events []string, state string) {
 	t.Helper()
-	h, err := s.AsOfInput(t.Context(), ref)
+	h, err := s.AsOfInput(t.Context(), ref, run.HistoryLimit{})
 	if err != nil {
 		t.Fatalf("what run %s was asked: %v", ref.RunID, err)
 	}
-	encoded, err := json.Marshal(h.State)
+	return texts(h.Events), stateText(t, h.State)
+}
+
+func stateText(t testing.TB, state session.Values) string {
+	t.Helper()
+	encoded, err := json.Marshal(state)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return texts(h.Events), string(encoded)
+	return string(encoded)
 }
 
 func wantHistory(t testing.TB, s *stores.Store, ref run.Ref, state string, want ...string) {
@@ -80,11 +92,11 @@ func TestAsOfInput(t *testing.T) {
 	})
 	t.Run("refuses a final run, an unknown run and another user", func(t *testing.T) {
 		mustEnd(t, s, refOf("s", "r1"), run.Completed, nil)
-		_, err := s.AsOfInput(t.Context(), refOf("s", "r1"))
+		_, err := s.AsOfInput(t.Context(), refOf("s", "r1"), run.HistoryLimit{})
 		wantKind(t, err, fault.Conflict)
-		_, err = s.AsOfInput(t.Context(), refOf("s", "unknown"))
+		_, err = s.AsOfInput(t.Context(), refOf("s", "unknown"), run.HistoryLimit{})
 		wantKind(t, err, fault.NotFound)
-		_, err = s.AsOfInput(t.Context(), run.Ref{UserID: bob, SessionID: "s", RunID: "r1"})
+		_, err = s.AsOfInput(t.Context(), run.Ref{UserID: bob, SessionID: "s", RunID: "r1"}, run.HistoryLimit{})
 		wantKind(t, err, fault.Forbidden)
 	})
 }
@@ -137,4 +149,66 @@ func TestAsOfInput_is_independent_of_later_changes(t *testing.T) {
 			rt.Fatalf("state %s, want %s; events (-want +got):\n%s", got, state, d)
 		}
 	})
+}
+
+// A limited history is the end of the whole one. Older turns are not read: the
+// history of a long session costs as much as that of a short one.
+func TestAsOfInput_limited(t *testing.T) {
+	t.Parallel()
+	var read atomic.Int64 // in hundredths of a unit
+	s := stores.New(hooks.New(storetest.Engine(t), hooks.Hooks{
+		After: func(_ context.Context, _ hooks.Call, u table.Units, err error) error {
+			read.Add(int64(u.Read * 100))
+			return err
+		},
+	}))
+	unitsOf := func(limit run.HistoryLimit) (run.History, float64) {
+		t.Helper()
+		before := read.Load()
+		h, err := s.AsOfInput(t.Context(), refOf("f", "r1"), limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h, float64(read.Load()-before) / 100
+	}
+	random := rand.NewChaCha8([32]byte{})
+	mustCreate(t, s, alice, "s", nil)
+	for n := range 30 {
+		batch := make([]session.Event, 20)
+		for i := range batch {
+			text := make([]byte, 400) // which do not compress
+			_, _ = random.Read(text)  // never fails
+			batch[i] = event(t, "", fmt.Sprint("i", n), base64.StdEncoding.EncodeToString(text))
+		}
+		mustAppend(t, s, alice, "s", batch...)
+	}
+	mustFork(t, s, "s", "f", nil)
+	mustAppend(t, s, alice, "f", event(t, "", "i30", "in the fork"))
+	mustStart(t, s, startOf(t, "f", "r1", "go"))
+	mustAppend(t, s, alice, "f", event(t, "", "late", "late"))
+	whole, price := unitsOf(run.HistoryLimit{})
+	if _, limited := unitsOf(run.HistoryLimit{Turns: 2}); whole.Truncated || limited > price/2 {
+		t.Errorf("truncated %v; two turns take %g read units, the whole history %g", whole.Truncated, limited, price)
+	}
+	for _, c := range []struct {
+		limit     run.HistoryLimit
+		events    int
+		truncated bool
+	}{
+		{run.HistoryLimit{Turns: 1}, 1, true},
+		{run.HistoryLimit{Turns: 2}, 2, true},
+		{run.HistoryLimit{Turns: 4}, 42, true},
+		{run.HistoryLimit{Turns: 1000}, 602, false},
+		{run.HistoryLimit{Bytes: 40_000}, 42, true},
+		{run.HistoryLimit{Turns: 3, Bytes: 40_000}, 22, true},
+	} {
+		h, _ := unitsOf(c.limit)
+		want := texts(whole.Events)[max(0, len(whole.Events)-c.events):]
+		if diff := cmp.Diff(want, texts(h.Events)); diff != "" || h.Truncated != c.truncated {
+			t.Errorf("%+v: truncated %v; events (-want +got):\n%s", c.limit, h.Truncated, diff)
+		}
+		if diff := cmp.Diff(merged(t, s, alice, "f"), stateText(t, h.State)); diff != "" {
+			t.Errorf("%+v: state (-want +got):\n%s", c.limit, diff)
+		}
+	}
 }
