@@ -21,6 +21,9 @@ const (
 	// agentsVariable is the environment variable with the configuration of agents
 	// (docs/agent-protocol.md).
 	agentsVariable = "AGENTS"
+	// logAgentErrors is the environment variable that, as "true", has the runner log
+	// agents' errors in their own words.
+	logAgentErrors = "LOG_AGENT_ERRORS"
 	// runnerVariable is the environment variable with the name of the function that
 	// executes runs.
 	runnerVariable = "RUNNER_FUNCTION"
@@ -41,7 +44,8 @@ func StartRunner() {
 		}
 		return Runner(&run.Worker{
 			Store: d.Store, Sessions: d.Store, Agents: tracing.Agents{Agents: agents}, NewID: uuid.NewString, Log: d.Log,
-			Pace: run.Pace{FlushEvery: flush, RenewEvery: d.lease / 3},
+			LogAgentErrors: os.Getenv(logAgentErrors) == "true",
+			Pace:           run.Pace{FlushEvery: flush, RenewEvery: d.lease / 3},
 		}), nil
 	})
 }

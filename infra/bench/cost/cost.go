@@ -22,10 +22,17 @@ const (
 	Turn           = "a turn: question of 300, answer of 2,000 characters"
 	LoadHundred    = "load the first 100 turns"
 	StreamedAnswer = "a run that streams 1000 tokens, 50 a second, stored every 150ms"
+	LimitedHistory = "read what a run is asked, limited to 20 turns"
 	Subscribe      = "subscribe a connection to a session"
 	FindWatcher    = "find the watchers of a change: 1"
 	CatchUp        = "catch up a watcher that missed nothing"
 )
+
+// WholeHistory is the name of an operation that, unlike all others, costs more after
+// more turns.
+func WholeHistory(turns int) string {
+	return fmt.Sprintf("read what a run is asked: all of %d turns", turns)
+}
 
 // Row is one measured operation at one length of the history. A bound of 0
 // bounds nothing.
@@ -50,7 +57,7 @@ func Measure(ctx context.Context, client *dynamodb.Client, table string, history
 	if err := m.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("prepare a history of %d turns: %w", history, err)
 	}
-	for _, step := range []func(context.Context) error{m.events, m.turns, m.state, m.rewinds, m.tasks, m.list, m.regenerated, m.runs, m.guests} {
+	for _, step := range []func(context.Context) error{m.events, m.turns, m.asked, m.state, m.rewinds, m.tasks, m.list, m.regenerated, m.runs, m.guests} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}

@@ -41,6 +41,46 @@ func (m *measurement) runs(ctx context.Context) error {
 	return m.watching(ctx)
 }
 
+// asked measures what the worker reads before it calls an agent: the session's
+// whole history or, if the agent's configuration limits it, the newest turns.
+func (m *measurement) asked(ctx context.Context) error {
+	ref := run.Ref{UserID: m.user, SessionID: m.session, RunID: uuid.NewString()}
+	if err := m.start(ctx, ref); err != nil {
+		return err
+	}
+	read := func(limit run.HistoryLimit) func() error {
+		return func() error {
+			_, err := m.store.AsOfInput(ctx, ref, limit)
+			return err
+		}
+	}
+	if err := m.measure(WholeHistory(m.history), 0, 0, read(run.HistoryLimit{})); err != nil {
+		return err
+	}
+	if m.history >= 100 {
+		if err := m.measure(LimitedHistory, 30, 0, read(run.HistoryLimit{Turns: 20})); err != nil {
+			return err
+		}
+	}
+	_, err := m.store.End(ctx, ref, run.Completed, nil)
+	return err
+}
+
+// start starts a run with the next question as its input.
+func (m *measurement) start(ctx context.Context, ref run.Ref) error {
+	m.turn++
+	input, err := newEvent("", ref.RunID, "user", m.question(m.turn))
+	if err != nil {
+		return err
+	}
+	start := run.Start{Ref: ref, Agent: "assistant", Mode: run.Managed, Input: []session.Event{input}}
+	if _, err := m.store.Start(ctx, start); err != nil {
+		return err
+	}
+	_, err = m.store.Claim(ctx, ref, "worker")
+	return err
+}
+
 // loadRuns loads 100 turns that runs made; what "load 100 turns" loads was
 // appended. Once is enough, as the session is another one.
 func (m *measurement) loadRuns(ctx context.Context) error {
@@ -64,16 +104,7 @@ func (m *measurement) loadRuns(ctx context.Context) error {
 
 func (m *measurement) stream(ctx context.Context, tokens int, every time.Duration) error {
 	ref := run.Ref{UserID: m.user, SessionID: m.session, RunID: uuid.NewString()}
-	m.turn++
-	input, err := newEvent("", ref.RunID, "user", m.question(m.turn))
-	if err != nil {
-		return err
-	}
-	start := run.Start{Ref: ref, Agent: "assistant", Mode: run.Managed, Input: []session.Event{input}}
-	if _, err := m.store.Start(ctx, start); err != nil {
-		return err
-	}
-	if _, err := m.store.Claim(ctx, ref, "worker"); err != nil {
+	if err := m.start(ctx, ref); err != nil {
 		return err
 	}
 	begun, err := newEvent("", ref.RunID, "assistant", "")

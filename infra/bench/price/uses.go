@@ -55,7 +55,7 @@ const (
 
 // bills returns all uses on the page.
 func (a *accountant) bills() []bill {
-	return []bill{a.turns(), a.loads(), a.answers(), a.viewers(), a.streams(), a.watched(), a.delivered(), a.storage(), a.telling(), a.idle()}
+	return []bill{a.turns(), a.loads(), a.answers(), a.histories(), a.viewers(), a.streams(), a.watched(), a.delivered(), a.storage(), a.telling(), a.idle()}
 }
 
 func (a *accountant) turns() bill {
@@ -105,6 +105,19 @@ func (a *accountant) answers() bill {
 				{"table writes", "1,000 × 2: one of the user's slots for runs", n * slotWrites, a.TableWrite},
 			},
 		),
+	}
+}
+
+func (a *accountant) histories() bill {
+	const n = 1000
+	whole := cost.WholeHistory(History)
+	return bill{
+		"1,000 runs in a session of 1,000 turns, on top",
+		"A run reads what its agent is asked: the whole history, unless the agent's configuration limits it " +
+			"([`history`](agent-protocol.md#configuration)). Limited to the newest 20 turns, 1,000 runs read " +
+			number(n*a.units(cost.LimitedHistory).Reads) + " units however long their sessions are. A model's provider " +
+			"charges for the history too, usually far more than AWS.",
+		[]line{a.reads(n, whole)},
 	}
 }
 

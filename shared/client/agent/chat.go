@@ -13,17 +13,31 @@ import (
 // Chat configures the model and its requests.
 type Chat struct {
 	Model  string
-	System string          // the first message, if not empty
-	Tools  json.RawMessage // in the API's form; the session's user answers the calls
+	System string // the first message, if not empty
+	// Reasoning selects the assistant messages with which the model gets its thinking
+	// back; the default is WithToolCalls.
+	Reasoning Reasoning
+	Tools     json.RawMessage // in the API's form; the session's user answers the calls
 	// Parameters are additional members of the request, such as temperature.
 	Parameters map[string]json.RawMessage
 }
 
+// Reasoning selects messages of the history.
+type Reasoning string
+
+// The values of Reasoning. Models that call tools while they think require their
+// thinking with the calls; others ignore or refuse it.
+const (
+	WithToolCalls Reasoning = "tool_calls"
+	Always        Reasoning = "always"
+	Never         Reasoning = "never"
+)
+
 // ChatCompletions is an agent backed by a model with OpenAI's chat completions API,
 // which most other providers support too.
 type ChatCompletions struct {
-	endpoint *endpoint
-	chat     Chat
+	configured
+	chat Chat
 }
 
 // NewChatCompletions returns the agent of a model; "/chat/completions" is added to
@@ -32,15 +46,10 @@ func NewChatCompletions(e Endpoint, c Chat) *ChatCompletions {
 	if full, err := url.JoinPath(e.URL, "chat", "completions"); err == nil { // an invalid URL fails when it is called
 		e.URL = full
 	}
-	return &ChatCompletions{newEndpoint(e), c}
+	a := &ChatCompletions{configured{newEndpoint(e)}, c}
+	a.endpoint.explain = explainChat
+	return a
 }
-
-// Close closes the idle connections.
-func (a *ChatCompletions) Close() { a.endpoint.close() }
-
-// Retention returns the retention of the agent's sessions in seconds; 0 if it has
-// none.
-func (a *ChatCompletions) Retention() int64 { return a.endpoint.retention }
 
 // Run implements run.Agent. The whole answer is one item.
 func (a *ChatCompletions) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
@@ -48,12 +57,12 @@ func (a *ChatCompletions) Run(ctx context.Context, req run.Request, emit func(ru
 	if err != nil {
 		return fmt.Errorf("make the request of run %s: %w", req.RunID, err)
 	}
-	out := newChatReader(newProducer(req, emit))
+	out := newChatReader(newProducer(req, emit), a.chat.Model, a.endpoint.redact)
 	return a.endpoint.ask(ctx, body, out.readStream, out.readWhole)
 }
 
 func (a *ChatCompletions) request(req run.Request) ([]byte, error) {
-	messages, err := messagesOf(a.chat.System, req.Events)
+	messages, err := messagesOf(a.chat, req)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -15,6 +16,10 @@ type message struct {
 	Content    any        `json:"content,omitempty"`
 	ToolCalls  []toolCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
+
+	ReasoningContent string            `json:"reasoning_content,omitempty"`
+	Reasoning        string            `json:"reasoning,omitempty"`
+	ReasoningDetails []json.RawMessage `json:"reasoning_details,omitempty"`
 }
 
 type contentPart struct {
@@ -61,6 +66,7 @@ type contentMember struct {
 // right after the call, and no answer without a call. A session need not satisfy
 // that, so history adds and drops answers.
 type history struct {
+	chat     Chat
 	messages []message
 	open     []openCall // of the last assistant message, unanswered
 	calls    int
@@ -74,14 +80,21 @@ type openCall struct {
 // noResult answers a call that has no answer when the conversation continues.
 const noResult = `{"error":"the call got no response"}`
 
-// messagesOf returns an effective history as a chat's messages. Thoughts and events
-// without content are left out.
-func messagesOf(system string, events []session.Event) ([]message, error) {
-	var h history
+// truncatedNote tells a model that it does not have the whole conversation.
+const truncatedNote = "The beginning of this conversation is left out."
+
+// messagesOf returns a request's history as a chat's messages. Events without
+// content are left out, and so is thinking that the model does not get back.
+func messagesOf(chat Chat, req run.Request) ([]message, error) {
+	h := history{chat: chat}
+	system := chat.System
+	if req.Truncated {
+		system = strings.TrimSpace(system + "\n\n" + truncatedNote)
+	}
 	if system != "" {
 		h.messages = append(h.messages, message{Role: "system", Content: system})
 	}
-	for _, e := range events {
+	for _, e := range req.Events {
 		if err := h.add(e); err != nil {
 			return nil, fmt.Errorf("event %d of the history: %w", e.Seq, err)
 		}
@@ -97,7 +110,10 @@ func (h *history) add(e session.Event) error {
 	} else if err := json.Unmarshal(raw, &c); err != nil {
 		return fmt.Errorf("read content: %w", err)
 	}
-	turn := turn{assistant: c.Role == "model" || c.Role == "assistant" || c.Role == "" && e.Author != "user"}
+	turn := turn{
+		assistant: c.Role == "model" || c.Role == "assistant" || c.Role == "" && e.Author != "user",
+		record:    recordOf(e, h.chat.Model),
+	}
 	for _, raw := range c.Parts {
 		var p contentMember
 		if json.Unmarshal(raw, &p) != nil {
@@ -116,15 +132,20 @@ type turn struct {
 	parts     []contentPart
 	calls     []toolCall
 	open      []openCall
+	thinking  string
+	record    chatRecord
 }
 
 func (t *turn) add(h *history, p contentMember, raw json.RawMessage) {
 	switch {
+	case p.Thought && p.Text != nil:
+		t.thinking += *p.Text
 	case p.Thought:
 	case p.Text != nil:
 		t.text(*p.Text)
 	case p.Call != nil && t.assistant:
 		call := h.newCall(p.Call.ID, p.Call.Name, p.Call.Args)
+		call.extra = t.record.call(len(t.calls))
 		t.calls = append(t.calls, call)
 		t.open = append(t.open, openCall{call.ID, p.Call.Name, p.Call.ID == ""})
 	case p.Response != nil && h.answer(p.Response.ID, p.Response.Name, p.Response.Response):
@@ -199,8 +220,27 @@ func (h *history) say(t turn) {
 	if t.assistant {
 		m.Role = "assistant"
 	}
-	h.open, m.Content = t.open, t.content()
+	if m.Content = t.content(); h.returnsThinking(t) {
+		t.addThinking(&m)
+	}
+	h.open = t.open
 	h.messages = append(h.messages, m)
+}
+
+// returnsThinking reports whether the model gets its thinking back with a turn.
+func (h *history) returnsThinking(t turn) bool {
+	return h.chat.Reasoning == Always || h.chat.Reasoning != Never && len(t.calls) > 0
+}
+
+// addThinking adds the thinking in the members in which the provider sent it.
+func (t turn) addThinking(m *message) {
+	switch t.record.Reasoning {
+	case "reasoning_content":
+		m.ReasoningContent = t.thinking
+	case "reasoning":
+		m.Reasoning = t.thinking
+	}
+	m.ReasoningDetails = t.record.ReasoningDetails
 }
 
 // content returns a string if there is only text, because every server accepts that.

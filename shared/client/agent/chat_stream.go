@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/rethread/rethread/shared/base/fault"
@@ -24,34 +25,40 @@ type completion struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// chatDelta is what a chunk adds. Thinking is not part of OpenAI's API: DeepSeek and
-// vLLM call it reasoning_content, OpenRouter reasoning, and some servers send both
-// with the same text.
+// chatDelta is what a chunk adds, or a whole message. Thinking is not part of
+// OpenAI's API: DeepSeek and vLLM call it reasoning_content, OpenRouter reasoning,
+// and some servers send both with the same text.
 type chatDelta struct {
-	Content          string     `json:"content"`
-	Refusal          string     `json:"refusal"`
-	ReasoningContent string     `json:"reasoning_content"`
-	Reasoning        string     `json:"reasoning"`
-	ToolCalls        []toolCall `json:"tool_calls"`
+	Content          chatContent       `json:"content"`
+	Refusal          string            `json:"refusal"`
+	ReasoningContent string            `json:"reasoning_content"`
+	Reasoning        string            `json:"reasoning"`
+	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
+	ToolCalls        []toolCall        `json:"tool_calls"`
 }
 
-type toolCall struct {
-	Index    *int   `json:"index,omitempty"`
-	ID       string `json:"id,omitempty"`
-	Type     string `json:"type,omitempty"`
-	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	} `json:"function"`
+// thinking returns the thinking and the member that contains it; "" for a part of
+// the content.
+func (d chatDelta) thinking() (text, member string) {
+	switch {
+	case d.ReasoningContent != "":
+		return d.ReasoningContent, "reasoning_content"
+	case d.Reasoning != "":
+		return d.Reasoning, "reasoning"
+	}
+	return d.Content.thought, ""
 }
 
 // chatReader turns chunks of a completion into one item.
 type chatReader struct {
 	out     *producer
+	redact  func(string) string
 	parts   int
 	thought int // index of the part with thinking, -1 before it begins
 	text    int // index of the part with text, -1 before it begins
+	refusal int // index of the part with the model's refusal, -1 before it begins
 	calls   []chatCall
+	record  chatRecord
 	reason  string
 	usage   json.RawMessage
 }
@@ -60,9 +67,16 @@ type chatReader struct {
 type chatCall struct {
 	index, part int
 	id          string
+	extra       map[string]json.RawMessage
 }
 
-func newChatReader(out *producer) *chatReader { return &chatReader{out: out, thought: -1, text: -1} }
+// newChatReader returns a reader of the completion of a model; redact removes
+// secrets from the provider's errors.
+func newChatReader(out *producer, model string, redact func(string) string) *chatReader {
+	return &chatReader{
+		out: out, redact: redact, thought: -1, text: -1, refusal: -1, record: chatRecord{Model: model},
+	}
+}
 
 // readStream reads chunks up to "[DONE]". Some servers do not send it; then a finish
 // reason is required.
@@ -74,7 +88,7 @@ func (r *chatReader) readStream(body io.Reader) error {
 		case data == "" || kind == "ping":
 			return nil
 		case kind == "error":
-			return chatError([]byte(data))
+			return chatError([]byte(data), r.redact)
 		}
 		return r.take([]byte(data))
 	})
@@ -106,7 +120,7 @@ func (r *chatReader) take(raw []byte) error {
 		return r.out.malformed("a chunk", fault.New(fault.Malformed, "must have members of the types that chat completions have"))
 	}
 	if !jsonx.IsNull(c.Error) {
-		return chatError(c.Error)
+		return chatError(c.Error, r.redact)
 	}
 	if !jsonx.IsNull(c.Usage) {
 		r.usage = c.Usage
@@ -124,35 +138,20 @@ func (r *chatReader) take(raw []byte) error {
 	return r.add(first.Delta)
 }
 
-// chatError is an error within a stream: an object, or only its message. Codes are
-// strings or numbers.
-func chatError(raw json.RawMessage) error {
-	var e struct {
-		Message string          `json:"message"`
-		Code    any             `json:"code"`
-		Error   json.RawMessage `json:"error"`
-	}
-	if json.Unmarshal(raw, &e) != nil && json.Unmarshal(raw, &e.Message) != nil {
-		e.Message = string(raw)
-	}
-	if !jsonx.IsNull(e.Error) {
-		return chatError(e.Error)
-	}
-	if e.Code == nil {
-		return reported("", e.Message)
-	}
-	return reported(fmt.Sprint(e.Code), e.Message)
-}
-
 func (r *chatReader) add(d chatDelta) error {
-	thought := d.ReasoningContent
-	if thought == "" {
-		thought = d.Reasoning
+	thought, member := d.thinking()
+	if r.record.Reasoning == "" {
+		r.record.Reasoning = member
 	}
+	r.record.ReasoningDetails = append(r.record.ReasoningDetails, d.ReasoningDetails...)
+	r.record.Content = append(r.record.Content, d.Content.others...)
 	if err := r.say(&r.thought, run.Delta{Thought: true, Text: thought}); err != nil {
 		return err
 	}
-	if err := r.say(&r.text, run.Delta{Text: d.Content + d.Refusal}); err != nil {
+	if err := r.say(&r.text, run.Delta{Text: d.Content.text}); err != nil {
+		return err
+	}
+	if err := r.say(&r.refusal, run.Delta{Text: d.Content.refusal + d.Refusal}); err != nil {
 		return err
 	}
 	for _, call := range d.ToolCalls {
@@ -187,14 +186,27 @@ func (r *chatReader) call(c toolCall) error {
 	at := r.find(c)
 	if at < 0 {
 		args.ID, args.Name = c.ID, c.Function.Name
-		begun := chatCall{index: len(r.calls), part: r.next(), id: c.ID}
+		begun := chatCall{index: len(r.calls), part: r.next(), id: c.ID, extra: map[string]json.RawMessage{}}
 		if c.Index != nil {
 			begun.index = *c.Index
 		}
 		r.calls = append(r.calls, begun)
 		at = len(r.calls) - 1
 	}
+	maps.Copy(r.calls[at].extra, c.extra)
 	return r.out.delta(run.Delta{Part: r.calls[at].part, Call: args})
+}
+
+// recorded returns the record of the completion with what its calls have.
+func (r *chatReader) recorded() chatRecord {
+	out := r.record
+	extras := make([]map[string]json.RawMessage, len(r.calls))
+	for i, call := range r.calls {
+		if extras[i] = call.extra; len(call.extra) > 0 {
+			out.ToolCalls = extras
+		}
+	}
+	return out
 }
 
 // find returns the index of the call that a piece continues, -1 if it begins a new
@@ -224,6 +236,12 @@ func (r *chatReader) finish() error {
 	}
 	if r.usage != nil {
 		members["usage_metadata"] = r.usage
+	}
+	if r.refusal >= 0 {
+		members["refusal"] = true
+	}
+	if record := r.recorded(); !record.isEmpty() {
+		members[chatMember] = record
 	}
 	raw, err := jsonx.Marshal(members)
 	if err != nil {

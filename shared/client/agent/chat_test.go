@@ -29,6 +29,11 @@ func completedAs(content, rest string) string {
 	return `completed {"id":"","invocation_id":"run-1","author":"helper","content":{"role":"model","parts":[` + content + `]}` + rest + `}`
 }
 
+// completedWith is completedAs with a record of the provider's own members.
+func completedWith(record, content, rest string) string {
+	return strings.Replace(completedAs(content, rest), `,"content":`, `,"chat_completions":`+record+`,"content":`, 1)
+}
+
 func TestChatAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent []string
@@ -55,7 +60,7 @@ func TestChatAnswers(t *testing.T) {
 			[]string{
 				begun, `delta {"part":0,"thought":true,"text":"h"}`, `delta {"part":0,"thought":true,"text":"m"}`,
 				`delta {"part":1,"text":"a"}`,
-				completedAs(`{"thought":true,"text":"hm"},{"text":"a"}`, `,"finish_reason":"stop"`),
+				completedWith(`{"model":"m","reasoning":"reasoning_content"}`, `{"thought":true,"text":"hm"},{"text":"a"}`, `,"finish_reason":"stop"`),
 			},
 		},
 		"calls by index, interleaved": {
@@ -84,9 +89,34 @@ func TestChatAnswers(t *testing.T) {
 				completedAs(`{"function_call":{"id":"1","name":"f","args":{}}},{"function_call":{"id":"2","name":"g","args":{}}}`, `,"finish_reason":"tool_calls"`),
 			},
 		},
-		"a refusal is text": {
-			[]string{`{"choices":[{"delta":{"refusal":"No."},"finish_reason":"stop"}]}`, `[DONE]`},
-			[]string{begun, `delta {"part":0,"text":"No."}`, completedAs(`{"text":"No."}`, `,"finish_reason":"stop"`)},
+		"a refusal is text of its own, and marked": {
+			[]string{`{"choices":[{"delta":{"content":"I "}}]}`, `{"choices":[{"delta":{"refusal":"No."},"finish_reason":"stop"}]}`, `[DONE]`},
+			[]string{begun, `delta {"part":0,"text":"I "}`, `delta {"part":1,"text":"No."}`, completedAs(`{"text":"I "},{"text":"No."}`, `,"finish_reason":"stop","refusal":true`)},
+		},
+		"content as lists of parts": {
+			[]string{
+				`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"},{"type":"text","text":"m"}]}]}}]}`,
+				`{"choices":[{"delta":{"content":[{"type":"text","text":"a"},{"type":"reference","reference_ids":[1]},{"type":"text","text":"b"}]}}]}`,
+				`{"choices":[{"delta":{"content":[{"type":"refusal","refusal":"No."}]},"finish_reason":"stop"}]}`, `[DONE]`,
+			},
+			[]string{
+				begun, `delta {"part":0,"thought":true,"text":"hm"}`, `delta {"part":1,"text":"ab"}`, `delta {"part":2,"text":"No."}`,
+				completedWith(`{"model":"m","content":[{"type":"reference","reference_ids":[1]}]}`,
+					`{"thought":true,"text":"hm"},{"text":"ab"},{"text":"No."}`, `,"finish_reason":"stop","refusal":true`),
+			},
+		},
+		"members of calls that only the provider understands": {
+			[]string{
+				`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"1","type":"function","function":{"name":"f","arguments":""}},{"index":1,"id":"2","function":{"name":"g","arguments":"{}","sign":"s"},"extra_content":{"google":{"thought_signature":"x"}}}]}}]}`,
+				`{"choices":[{"delta":{"reasoning_details":[{"data":"d"}],"tool_calls":[{"index":1,"function":{"arguments":""},"late":1}]},"finish_reason":"tool_calls"}]}`, `[DONE]`,
+			},
+			[]string{
+				begun, `delta {"part":0,"function_call":{"id":"1","name":"f","args_text":""}}`,
+				`delta {"part":1,"function_call":{"id":"2","name":"g","args_text":"{}"}}`,
+				`delta {"part":1,"function_call":{"args_text":""}}`,
+				completedWith(`{"model":"m","reasoning_details":[{"data":"d"}],"tool_calls":[{},{"extra_content":{"google":{"thought_signature":"x"}},"function":{"sign":"s"},"late":1}]}`,
+					`{"function_call":{"id":"1","name":"f","args":{}}},{"function_call":{"id":"2","name":"g","args":{}}}`, `,"finish_reason":"tool_calls"`),
+			},
 		},
 		"no text": {
 			[]string{`{"choices":[{"delta":{},"finish_reason":"content_filter"}]}`, `[DONE]`},
@@ -127,7 +157,7 @@ func TestChatFailures(t *testing.T) {
 		"an error without a code":    {chunks(`{"error":{"message":"m","code":null}}`), run.CodeAgent, "m"},
 		"malformed JSON":             {chunks(word, `{"choices":[`), agent.CodeProtocol, "a chunk that is malformed (number 2"},
 		"no object":                  {chunks(`[]`), agent.CodeProtocol, "must be an object"},
-		"content of a wrong type":    {chunks(`{"choices":[{"delta":{"content":[]}}]}`), agent.CodeProtocol, "a chunk that is malformed"},
+		"content of a wrong type":    {chunks(`{"choices":[{"delta":{"content":5}}]}`), agent.CodeProtocol, "a chunk that is malformed"},
 		"a call without a name":      {chunks(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"1"}]}}]}`), agent.CodeProtocol, "/function_call/name is required"},
 		"an incomplete call": {
 			chunks(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{"}}]},"finish_reason":"length"}]}`, `[DONE]`),

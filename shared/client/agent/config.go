@@ -141,7 +141,7 @@ func (r *reader) text(name string) string {
 // agent reads the whole configuration of one agent.
 func (r *reader) agent() run.Agent {
 	kind := r.text("type")
-	e := Endpoint{URL: r.address(), Header: r.header(), Timeouts: r.timeouts(), Retention: r.retention()}
+	e := Endpoint{URL: r.address(), Header: r.header(), Timeouts: r.timeouts(), Retention: r.retention(), History: r.history()}
 	var a run.Agent
 	switch kind {
 	case "http":
@@ -231,6 +231,39 @@ func (r *reader) retention() int64 {
 	return seconds
 }
 
+// maxHistoryTurns and maxHistoryBytes are the largest bounds of a history.
+const (
+	maxHistoryTurns = 10_000
+	maxHistoryBytes = 64 << 20
+)
+
+// history reads the bounds of the history in each request.
+func (r *reader) history() run.HistoryLimit {
+	var members map[string]json.RawMessage
+	r.take("history", &members, "an object with turns, bytes or both")
+	var limit run.HistoryLimit
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		at := "history/" + jsonx.EscapePointer(name)
+		switch name {
+		case "turns":
+			limit.Turns = r.bound(at, members[name], maxHistoryTurns)
+		case "bytes":
+			limit.Bytes = r.bound(at, members[name], maxHistoryBytes)
+		default:
+			r.fail(at, "is not known: there are turns and bytes")
+		}
+	}
+	return limit
+}
+
+func (r *reader) bound(at string, raw json.RawMessage, most int) int {
+	var n int
+	if json.Unmarshal(raw, &n) != nil || n < 1 || n > most {
+		r.fail(at, "must be an integer from 1 to %d", most)
+	}
+	return n
+}
+
 func (r *reader) timeouts() Timeouts {
 	var texts map[string]string
 	r.take("timeouts", &texts, `an object of durations such as "5s"`)
@@ -256,9 +289,14 @@ func (r *reader) timeouts() Timeouts {
 }
 
 func (r *reader) chat() Chat {
-	c := Chat{Model: r.text("model"), System: r.text("system")}
+	c := Chat{Model: r.text("model"), System: r.text("system"), Reasoning: Reasoning(r.text("reasoning"))}
 	if c.Model == "" {
 		r.fail("model", "is required")
+	}
+	switch c.Reasoning {
+	case "", WithToolCalls, Always, Never:
+	default:
+		r.fail("reasoning", `must be "tool_calls", "always" or "never"`)
 	}
 	var tools []map[string]json.RawMessage
 	if raw := r.Members["tools"]; raw != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/client/agent"
+	"github.com/rethread/rethread/shared/domain/run"
 )
 
 func environment(pairs map[string]string) func(string) (string, bool) {
@@ -59,6 +60,17 @@ func TestRetention(t *testing.T) {
 	for name, want := range map[string]int64{"x": 30 * 24 * 60 * 60, "m": 120, "y": 0, "nobody": 0, "": 0} {
 		if got := d.Retention(name); got != want {
 			t.Errorf("sessions of agent %q are kept for %d s", name, got)
+		}
+	}
+}
+
+func TestHistoryLimit(t *testing.T) {
+	d := mustConfig(t, `{"x":{"type":"http","url":"http://h","history":{"turns":20,"bytes":100000}},`+
+		`"m":{"type":"chat_completions","url":"http://h","model":"gpt","history":{"bytes":5}},"y":{"type":"http","url":"http://h"}}`, nil)
+	for name, want := range map[string]run.HistoryLimit{"x": {Turns: 20, Bytes: 100_000}, "m": {Bytes: 5}, "y": {}} {
+		a, ok := d.Agent(name)
+		if got := run.LimitOf(a); !ok || got != want {
+			t.Errorf("the history of agent %q is limited to %+v", name, got)
 		}
 	}
 }
@@ -132,6 +144,11 @@ func TestParseConfigRefuses(t *testing.T) {
 		"a retention too short":            {only(`,"retention":"5s"`), "/x/retention"},
 		"a retention without a unit":       {only(`,"retention":"5"`), "/x/retention"},
 		"a number for a retention":         {only(`,"retention":5`), "/x/retention"},
+		"a history without bounds":         {only(`,"history":5`), "/x/history"},
+		"a history of no turns":            {only(`,"history":{"turns":0}`), "/x/history/turns"},
+		"a history of half a byte":         {only(`,"history":{"bytes":0.5}`), "/x/history/bytes"},
+		"a history in days":                {only(`,"history":{"days":1}`), "/x/history/days"},
+		"an unknown choice of thinking":    {chat(`,"model":"m","reasoning":"sometimes"`), "/x/reasoning"},
 		"no model":                         {chat(``), "/x/model"},
 		"tools that are no array":          {chat(`,"model":"m","tools":{}`), "/x/tools"},
 		"reserved parameters":              {chat(`,"model":"m","parameters":{"stream":false}`), "/x/parameters/stream"},

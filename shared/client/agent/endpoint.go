@@ -17,6 +17,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"go.opentelemetry.io/otel/propagation"
+
+	"github.com/rethread/rethread/shared/domain/run"
 )
 
 // Limits of what is read of an answer.
@@ -60,7 +62,22 @@ type Endpoint struct {
 	// Retention is how many seconds the agent's sessions are retained after their
 	// last activity if they have no retention of their own; 0 for the deployment's.
 	Retention int64
+	// History bounds the history in each request.
+	History run.HistoryLimit
 }
+
+// configured is what all agents have of their configuration.
+type configured struct{ endpoint *endpoint }
+
+// Close closes the idle connections.
+func (c configured) Close() { c.endpoint.client.CloseIdleConnections() }
+
+// Retention returns the retention of the agent's sessions in seconds; 0 if it has
+// none.
+func (c configured) Retention() int64 { return c.endpoint.retention }
+
+// HistoryLimit implements run.LimitedAgent.
+func (c configured) HistoryLimit() run.HistoryLimit { return c.endpoint.history }
 
 // endpoint posts requests to an address over persistent connections.
 type endpoint struct {
@@ -70,12 +87,16 @@ type endpoint struct {
 	client   *http.Client
 
 	retention int64
+	history   run.HistoryLimit
+	// explain returns the error for an unsuccessful status and the beginning of its
+	// body, nil if it knows none; nil if the status alone decides.
+	explain func(status int, body string) *Error
 }
 
 func newEndpoint(e Endpoint) *endpoint {
 	timeouts := e.Timeouts.withDefaults()
 	return &endpoint{
-		url: e.URL, header: e.Header.Clone(), timeouts: timeouts, retention: e.Retention,
+		url: e.URL, header: e.Header.Clone(), timeouts: timeouts, retention: e.Retention, history: e.History,
 		client: &http.Client{CheckRedirect: sameHost, Transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            (&net.Dialer{Timeout: timeouts.Connect}).DialContext,
@@ -203,6 +224,11 @@ func (e *endpoint) refused(resp *http.Response) error {
 	defer resp.Body.Close()                                        //nolint:errcheck // the rest is not needed
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what was read is enough
 	err := newError(CodeRefused, "the agent answered with status %d", resp.StatusCode)
+	if e.explain != nil {
+		if known := e.explain(resp.StatusCode, string(text)); known != nil {
+			err = known
+		}
+	}
 	err.Detail = clean(e.redact(string(text)), maxExcerpt)
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -266,6 +292,3 @@ func (e *endpoint) redact(text string) string {
 	}
 	return text
 }
-
-// close closes the idle connections.
-func (e *endpoint) close() { e.client.CloseIdleConnections() }

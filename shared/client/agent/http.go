@@ -19,17 +19,10 @@ import (
 const ProtocolVersion = 1
 
 // HTTP is an agent with the protocol of docs/agent-protocol.md.
-type HTTP struct{ endpoint *endpoint }
+type HTTP struct{ configured }
 
 // NewHTTP returns the agent at an endpoint.
-func NewHTTP(e Endpoint) *HTTP { return &HTTP{newEndpoint(e)} }
-
-// Close closes the idle connections.
-func (a *HTTP) Close() { a.endpoint.close() }
-
-// Retention returns the retention of the agent's sessions in seconds; 0 if it has
-// none.
-func (a *HTTP) Retention() int64 { return a.endpoint.retention }
+func NewHTTP(e Endpoint) *HTTP { return &HTTP{configured{newEndpoint(e)}} }
 
 // requestJSON is a request in its external form.
 type requestJSON struct {
@@ -40,13 +33,14 @@ type requestJSON struct {
 	UserID          string          `json:"user_id"`
 	Agent           string          `json:"agent"`
 	Events          []session.Event `json:"events"`
+	Truncated       bool            `json:"history_truncated,omitempty"`
 	State           session.Values  `json:"state"`
 }
 
 // Run implements run.Agent.
 func (a *HTTP) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
 	in := requestJSON{
-		ProtocolVersion, req.RunID, req.SessionID, req.AppName, req.UserID, req.Agent, req.Events, req.State,
+		ProtocolVersion, req.RunID, req.SessionID, req.AppName, req.UserID, req.Agent, req.Events, req.Truncated, req.State,
 	}
 	if in.Events == nil {
 		in.Events = []session.Event{}

@@ -193,10 +193,10 @@ func TestHTTPRequest(t *testing.T) {
 		}
 		streams(sse(`item {}`, `done {}`))(rw, r)
 	}))
-	mustRecord(t, a, run.Request{RunID: "run-1", Agent: "helper"})
+	mustRecord(t, a, run.Request{RunID: "run-1", Agent: "helper", Truncated: true})
 	want := map[string]any{
 		"protocol_version": 1.0, "run_id": "run-1", "session_id": "", "app_name": "", "user_id": "", "agent": "helper",
-		"events": []any{}, "state": map[string]any{},
+		"events": []any{}, "state": map[string]any{}, "history_truncated": true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -24,6 +24,9 @@ func (a Agents) Agent(name string) (run.Agent, bool) {
 
 type tracedAgent struct{ run.Agent }
 
+// HistoryLimit implements run.LimitedAgent.
+func (a tracedAgent) HistoryLimit() run.HistoryLimit { return run.LimitOf(a.Agent) }
+
 // Run implements run.Agent.
 func (a tracedAgent) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
 	ctx, span := below(ctx, "invoke_agent "+req.Agent,

@@ -53,6 +53,12 @@ type (
 	poster func() (delivery.Answer, error)
 )
 
+// oneLimited is an agent with a limited history.
+type oneLimited struct{ agent }
+
+func (o oneLimited) Agent(string) (run.Agent, bool) { return o, true }
+func (oneLimited) HistoryLimit() run.HistoryLimit   { return run.HistoryLimit{Turns: 7} }
+
 func (a agents) Agent(name string) (run.Agent, bool) { one, ok := a[name]; return one, ok }
 
 func (a agent) Run(_ context.Context, _ run.Request, emit func(run.Output) error) error {
@@ -92,6 +98,9 @@ func TestTracing(t *testing.T) {
 		if good := name == "good"; (err == nil) != good || emitted == 1 != good {
 			t.Errorf("%s: %d outputs, %v", name, emitted, err)
 		}
+	}
+	if one, _ := (tracing.Agents{Agents: oneLimited{}}).Agent(""); run.LimitOf(one) != (run.HistoryLimit{Turns: 7}) {
+		t.Errorf("a traced agent's history is limited to %+v", run.LimitOf(one))
 	}
 	if _, ok := all.Agent("none"); ok {
 		t.Error("there is an agent that is not")

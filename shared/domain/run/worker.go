@@ -24,6 +24,9 @@ type Worker struct {
 	NewID    func() string // identifies executions; never returns the same id twice
 	Log      *slog.Logger
 	Pace     Pace
+	// LogAgentErrors selects INFO instead of DEBUG for an agent's own words about its
+	// error, which may quote the conversation.
+	LogAgentErrors bool
 }
 
 // Sessions is what a worker reads of a session.

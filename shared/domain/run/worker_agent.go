@@ -27,8 +27,8 @@ type LimitedAgent interface {
 	HistoryLimit() HistoryLimit
 }
 
-// limitOf returns the bound of an agent's history.
-func limitOf(a Agent) HistoryLimit {
+// LimitOf returns the bound of an agent's history.
+func LimitOf(a Agent) HistoryLimit {
 	if limited, ok := a.(LimitedAgent); ok {
 		return limited.HistoryLimit()
 	}

@@ -51,7 +51,7 @@ func (x *execution) produce(ctx context.Context) error {
 	}
 	var req Request
 	err := retryBusy(calling, func() (err error) {
-		req, err = x.request(calling, x.ref, x.agent, limitOf(agent))
+		req, err = x.request(calling, x.ref, x.agent, LimitOf(agent))
 		return err
 	})
 	switch {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
@@ -173,10 +174,17 @@ func (x *execution) storeEnd(ctx context.Context, status Status, problem *Proble
 	case failed != nil:
 		metrics.Count(ctx, metrics.RunsFailed, 1)
 		log.WarnContext(ctx, "the run failed", "code", problem.Code, "error", logText(failed))
-		log.DebugContext(ctx, "why the run failed, in the agent's words", "error", failed)
+		log.Log(ctx, x.agentErrorLevel(), "why the run failed, in the agent's words", "error", failed)
 	default:
 		metrics.Count(ctx, metrics.RunsCompleted, 1)
 		log.InfoContext(ctx, "the run is complete")
 	}
 	return nil
+}
+
+func (w *Worker) agentErrorLevel() slog.Level {
+	if w.LogAgentErrors {
+		return slog.LevelInfo
+	}
+	return slog.LevelDebug
 }

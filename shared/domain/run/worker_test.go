@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,6 +51,19 @@ func TestExecute(t *testing.T) {
 			t.Errorf("read with %+v; the request is %+v", sessions.limit, got)
 		}
 		wantEnd(t, r, "completed")
+	})
+	t.Run("an agent's own words are logged only if they are asked for", func(t *testing.T) {
+		for _, asked := range []bool{false, true} {
+			var logged strings.Builder
+			w := newWorker(newRecorder(), func(context.Context, run.Request, func(run.Output) error) error {
+				return quotingError{}
+			})
+			w.Log, w.LogAgentErrors = slog.New(slog.NewTextHandler(&logged, nil)), asked
+			mustExecute(t, w)
+			if strings.Contains(logged.String(), "what you said") != asked || !strings.Contains(logged.String(), "refused") {
+				t.Errorf("asked for %v, logged\n%s", asked, logged.String())
+			}
+		}
 	})
 	t.Run("the agent of a session that names none gets the default name", func(t *testing.T) {
 		r := newRecorder()
@@ -208,3 +222,9 @@ func text(e session.Event) string {
 	}
 	return all.String()
 }
+
+// quotingError is an agent's error that quotes the conversation.
+type quotingError struct{}
+
+func (quotingError) Error() string  { return "refused: what you said is odd" }
+func (quotingError) Logged() string { return "refused" }
