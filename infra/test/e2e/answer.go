@@ -95,7 +95,7 @@ func (a *Answer) Next() string {
 	}
 	target, rest, ok := strings.Cut(strings.TrimPrefix(link, "<"), ">")
 	if !ok || !strings.Contains(rest, `rel="next"`) {
-		a.tb.Fatalf("%s: a Link header that leads nowhere: %s", a.call, link)
+		a.tb.Fatalf("%s: a Link header without a target: %s", a.call, link)
 	}
 	if _, path, ok := strings.Cut(target, "/api/"); ok {
 		target = "/api/" + path

@@ -75,7 +75,7 @@ func (w *writer) asksOverA2A() {
 
 // watches subscribes to a session again, and disconnects.
 func (w *writer) watches() {
-	seats := func(session string) (connections []string) {
+	watchers := func(session string) (connections []string) {
 		w.t.Helper()
 		log, err := w.store.LogOf(w.t.Context(), alice, session)
 		if err != nil {
@@ -91,7 +91,7 @@ func (w *writer) watches() {
 		slices.Sort(connections)
 		return connections
 	}
-	if diff := cmp.Diff([]string{"conn-admin", "conn-of-earlier-times"}, seats("tree")); diff != "" {
+	if diff := cmp.Diff([]string{"conn-admin", "conn-of-earlier-times"}, watchers("tree")); diff != "" {
 		w.t.Errorf("who watches (-want +got):\n%s", diff)
 	}
 	w.say(w.t, alice, "", "conn-alice", `{"action":"subscribe","session_id":"tree"}`)
@@ -108,7 +108,7 @@ func (w *writer) watches() {
 	if err := w.store.Leave(w.t.Context(), log, []string{"conn-of-earlier-times"}); err != nil {
 		w.t.Error(err)
 	}
-	if left := append(seats("tree"), seats("runs")...); len(left) > 0 {
+	if left := append(watchers("tree"), watchers("runs")...); len(left) > 0 {
 		w.t.Errorf("still watching: %v", left)
 	}
 }

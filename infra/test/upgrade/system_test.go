@@ -172,7 +172,7 @@ func (s *system) do(t testing.TB, r request) *httptest.ResponseRecorder {
 		ctx, h = rest.WithScope(rest.WithUser(ctx, r.user), r.scope), s.rest[resource(path)]
 	}
 	if h == nil {
-		t.Fatalf("%s leads nowhere", path)
+		t.Fatalf("%s has no handler", path)
 	}
 	in := httptest.NewRequestWithContext(ctx, r.method, path, strings.NewReader(r.body))
 	if r.body != "" {

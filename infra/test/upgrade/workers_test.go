@@ -100,7 +100,7 @@ func (s *system) Wake(_ context.Context, w delivery.Wake, _ time.Duration) error
 
 // Discard implements delivery.Discarder. No delivery may be abandoned.
 func (s *system) Discard(_ context.Context, d delivery.Delivery, reason string, _ int) error {
-	return fmt.Errorf("%s was given up: %s", d.Event.ID, reason)
+	return fmt.Errorf("%s was abandoned: %s", d.Event.ID, reason)
 }
 
 // Hide and GiveUp are what the function does with messages that it cannot process.

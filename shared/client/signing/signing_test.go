@@ -18,8 +18,8 @@ import (
 	"github.com/rethread/rethread/shared/client/signing"
 )
 
-// shelf is a store of one value.
-type shelf struct {
+// fakeStore is a store of one value.
+type fakeStore struct {
 	mu      sync.Mutex
 	keys    []byte
 	version int64
@@ -27,13 +27,13 @@ type shelf struct {
 	race    func() // runs before the next put
 }
 
-func (s *shelf) SigningKeys(context.Context) ([]byte, int64, error) {
+func (s *fakeStore) SigningKeys(context.Context) ([]byte, int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.keys, s.version, s.fails
 }
 
-func (s *shelf) PutSigningKeys(_ context.Context, keys []byte, version int64) error {
+func (s *fakeStore) PutSigningKeys(_ context.Context, keys []byte, version int64) error {
 	if race := s.race; race != nil {
 		s.race = nil
 		race()
@@ -82,7 +82,7 @@ func TestKeys(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	t.Run("the first caller generates a key for all", func(t *testing.T) {
 		t.Parallel()
-		s := &shelf{}
+		s := &fakeStore{}
 		one, other := signing.New(s, func() time.Time { return start }), signing.New(s, func() time.Time { return start })
 		public := mustPublic(t, one)
 		token, key := mustSign(t, other)
@@ -104,7 +104,7 @@ func TestKeys(t *testing.T) {
 	})
 	t.Run("two concurrent callers use the key that was stored first", func(t *testing.T) {
 		t.Parallel()
-		s := &shelf{}
+		s := &fakeStore{}
 		clock := func() time.Time { return start }
 		one, other := signing.New(s, clock), signing.New(s, clock)
 		var first string
@@ -115,7 +115,7 @@ func TestKeys(t *testing.T) {
 	})
 	t.Run("caches the keys", func(t *testing.T) {
 		t.Parallel()
-		s, now := &shelf{}, start
+		s, now := &fakeStore{}, start
 		k := signing.New(s, func() time.Time { return now })
 		_, before := mustSign(t, k)
 		s.fails = errors.New("no table")
@@ -130,7 +130,7 @@ func TestKeys(t *testing.T) {
 	})
 	t.Run("does not publish the private key", func(t *testing.T) {
 		t.Parallel()
-		s := &shelf{}
+		s := &fakeStore{}
 		k := signing.New(s, func() time.Time { return start })
 		mustSign(t, k)
 		set, err := k.Public(t.Context())
@@ -149,7 +149,7 @@ func TestKeys(t *testing.T) {
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	property.Check(t, func(rt *rapid.T) {
-		s, now := &shelf{}, time.Unix(1_800_000_000, 0)
+		s, now := &fakeStore{}, time.Unix(1_800_000_000, 0)
 		clock := func() time.Time { return now }
 		known := mustPublic(rt, signing.New(s, clock)) // by a receiver, at most an hour ago
 		readAt := now
@@ -177,7 +177,7 @@ func TestRotation(t *testing.T) {
 
 func TestRotationByAge(t *testing.T) {
 	t.Parallel()
-	s, now := &shelf{}, time.Unix(1_800_000_000, 0)
+	s, now := &fakeStore{}, time.Unix(1_800_000_000, 0)
 	clock := func() time.Time { return now }
 	seen := map[string]int{}
 	for range 365 {

@@ -25,8 +25,8 @@ const (
 	current  = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 )
 
-// shelf is a store of one webhook, with what was recorded.
-type shelf struct {
+// fakeStore is a store of one webhook, with what was recorded.
+type fakeStore struct {
 	webhook  webhook.Webhook
 	secrets  webhook.Secrets
 	gone     error // of the webhook
@@ -37,30 +37,30 @@ type shelf struct {
 	disabled []webhook.Disabling
 }
 
-func (s *shelf) Webhook(context.Context, string, string) (webhook.Webhook, error) {
+func (s *fakeStore) Webhook(context.Context, string, string) (webhook.Webhook, error) {
 	return s.webhook, s.gone
 }
 
-func (s *shelf) Secrets(context.Context, string, string) (webhook.Secrets, error) {
+func (s *fakeStore) Secrets(context.Context, string, string) (webhook.Secrets, error) {
 	return s.secrets, s.unsigned
 }
 
-func (s *shelf) NoteTry(_ context.Context, n webhook.Note) error {
+func (s *fakeStore) NoteTry(_ context.Context, n webhook.Note) error {
 	s.notes = append(s.notes, n)
 	return nil
 }
 
-func (s *shelf) DeliveredSince(context.Context, string, string, time.Time) (bool, error) {
+func (s *fakeStore) DeliveredSince(context.Context, string, string, time.Time) (bool, error) {
 	return s.well, nil
 }
 
-func (s *shelf) DisableWebhook(_ context.Context, d webhook.Disabling) error {
+func (s *fakeStore) DisableWebhook(_ context.Context, d webhook.Disabling) error {
 	s.disabled = append(s.disabled, d)
 	return nil
 }
 
-func newShelf() *shelf {
-	return &shelf{
+func newFakeStore() *fakeStore {
+	return &fakeStore{
 		webhook: webhook.Webhook{ID: "w", UserID: "u/1", URL: "https://example.com/hook", Status: webhook.Active},
 		secrets: webhook.Secrets{
 			Current:  current,
@@ -69,7 +69,7 @@ func newShelf() *shelf {
 	}
 }
 
-func (s *shelf) delivery() delivery.Delivery {
+func (s *fakeStore) delivery() delivery.Delivery {
 	return delivery.Delivery{
 		Event:  delivery.Event{ID: "l.7", Type: delivery.RunStarted, UserID: "u/1", SessionID: "s", RunID: "r", Time: 1735776000007},
 		Target: s.webhook.Target(),
@@ -86,7 +86,7 @@ func header(m delivery.Message) http.Header {
 
 func TestMessages(t *testing.T) {
 	t.Parallel()
-	s := newShelf()
+	s := newFakeStore()
 	n := &webhookhttp.Notifier{Webhooks: s, Now: time.Now}
 	d := s.delivery()
 	messages, err := n.Messages(t.Context(), d)
@@ -138,17 +138,17 @@ func TestMessages(t *testing.T) {
 	})
 	broken := errors.New("no table")
 	for name, test := range map[string]struct {
-		change func(*shelf)
+		change func(*fakeStore)
 		want   error
 	}{
-		"are not built for a disabled webhook":              {func(s *shelf) { s.webhook.Status = webhook.Disabled }, delivery.ErrNothing},
-		"are not built for a deleted webhook":               {func(s *shelf) { s.gone = fault.Missing("Webhook") }, delivery.ErrNothing},
-		"are not built for a webhook that is being deleted": {func(s *shelf) { s.unsigned = fault.Missing("Webhook") }, delivery.ErrNothing},
-		"fail if the table cannot be read":                  {func(s *shelf) { s.gone = broken }, broken},
+		"are not built for a disabled webhook":              {func(s *fakeStore) { s.webhook.Status = webhook.Disabled }, delivery.ErrNothing},
+		"are not built for a deleted webhook":               {func(s *fakeStore) { s.gone = fault.Missing("Webhook") }, delivery.ErrNothing},
+		"are not built for a webhook that is being deleted": {func(s *fakeStore) { s.unsigned = fault.Missing("Webhook") }, delivery.ErrNothing},
+		"fail if the table cannot be read":                  {func(s *fakeStore) { s.gone = broken }, broken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf()
+			s := newFakeStore()
 			test.change(s)
 			if _, err := (&webhookhttp.Notifier{Webhooks: s, Now: time.Now}).Messages(t.Context(), s.delivery()); !errors.Is(err, test.want) {
 				t.Errorf("got %v", err)
@@ -157,7 +157,7 @@ func TestMessages(t *testing.T) {
 	}
 	t.Run("an invalid secret is not in the error", func(t *testing.T) {
 		t.Parallel()
-		s := newShelf()
+		s := newFakeStore()
 		s.secrets.Current = "whsec_%%%"
 		_, err := (&webhookhttp.Notifier{Webhooks: s, Now: time.Now}).Messages(t.Context(), s.delivery())
 		if err == nil || strings.Contains(err.Error(), "%%%") {
@@ -223,7 +223,7 @@ func TestTried(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newShelf()
+			s := newFakeStore()
 			s.well = test.well
 			d := s.delivery()
 			d.Tries = 2
@@ -247,7 +247,7 @@ func TestTried(t *testing.T) {
 	}
 	t.Run("a 410 disables the webhook", func(t *testing.T) {
 		t.Parallel()
-		s := newShelf()
+		s := newFakeStore()
 		if err := (&webhookhttp.Notifier{Webhooks: s}).Drop(t.Context(), s.webhook.Target(), url); err != nil {
 			t.Fatal(err)
 		}

@@ -25,8 +25,8 @@ func (g *Gate) FindTask(ctx context.Context, c Caller, a Action, find func(userI
 	if failed != nil {
 		return Permission{}, Location{}, failed
 	}
-	for _, lender := range owners {
-		permission, found, err := g.findFor(ctx, c, a, lender, find)
+	for _, owner := range owners {
+		permission, found, err := g.findFor(ctx, c, a, owner, find)
 		if !errors.Is(err, fault.Of(fault.NotFound)) {
 			return permission, found, err
 		}

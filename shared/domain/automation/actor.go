@@ -99,7 +99,7 @@ func (a Automation) start(d delivery.Delivery) (run.Start, error) {
 		s.SessionID = "auto-" + d.ID()
 	}
 	if s.SessionID == "" {
-		return s, fmt.Errorf("%w: it happened in no session", delivery.ErrNever)
+		return s, fmt.Errorf("%w: the event has no session", delivery.ErrNever)
 	}
 	content, err := jsonx.Marshal(map[string]any{
 		"role": "user", "parts": []map[string]string{{"text": a.Do.Render(d.Event)}},

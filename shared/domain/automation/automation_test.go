@@ -51,14 +51,14 @@ func TestValidate(t *testing.T) {
 				a.On.SessionIDs = append(a.On.SessionIDs, fmt.Sprint(i))
 			}
 		}, "/on/session_ids"},
-		"no agent":                  {func(a *automation.Automation) { a.Do.Agent = "" }, "/do/agent"},
-		"a session nowhere":         {func(a *automation.Automation) { a.Do.Session = "other" }, "/do/session"},
-		"nothing to ask":            {func(a *automation.Automation) { a.Do.Input = "" }, "/do/input"},
-		"an input that is too long": {func(a *automation.Automation) { a.Do.Input = strings.Repeat("ä", automation.MaxInput+1) }, "/do/input"},
-		"an unknown placeholder":    {func(a *automation.Automation) { a.Do.Input = "{{type}} {{text}}" }, "/do/input"},
-		"a long name":               {func(a *automation.Automation) { a.Name = strings.Repeat("a", automation.MaxName+1) }, "/name"},
-		"a broken name":             {func(a *automation.Automation) { a.Name = "\xff" }, "/name"},
-		"another status":            {func(a *automation.Automation) { a.Status = "resting" }, "/status"},
+		"no agent":                   {func(a *automation.Automation) { a.Do.Agent = "" }, "/do/agent"},
+		"an unknown kind of session": {func(a *automation.Automation) { a.Do.Session = "other" }, "/do/session"},
+		"nothing to ask":             {func(a *automation.Automation) { a.Do.Input = "" }, "/do/input"},
+		"an input that is too long":  {func(a *automation.Automation) { a.Do.Input = strings.Repeat("ä", automation.MaxInput+1) }, "/do/input"},
+		"an unknown placeholder":     {func(a *automation.Automation) { a.Do.Input = "{{type}} {{text}}" }, "/do/input"},
+		"a long name":                {func(a *automation.Automation) { a.Name = strings.Repeat("a", automation.MaxName+1) }, "/name"},
+		"a broken name":              {func(a *automation.Automation) { a.Name = "\xff" }, "/name"},
+		"another status":             {func(a *automation.Automation) { a.Status = "resting" }, "/status"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,12 +26,12 @@ func TestDeliver_to_an_actor(t *testing.T) {
 		age  time.Duration
 		want delivery.Result
 	}{
-		"success completes the delivery":   {},
-		"nothing to do is done":            {err: fmt.Errorf("%w: gone", delivery.ErrNothing), want: delivery.Result{Nothing: true}},
-		"what is in the way passes":        {err: fmt.Errorf("%w: a run", delivery.ErrNotYet), want: delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "something is in the way: a run"}},
-		"an unexpected error is not shown": {err: errors.New("secret"), want: delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "it cannot be done now"}},
-		"what can never be is given up":    {err: fmt.Errorf("%w: no agent", delivery.ErrNever), want: delivery.Result{State: delivery.Abandoned, Reason: "it cannot be done: no agent"}},
-		"abandons a delivery after a day":  {err: delivery.ErrNotYet, age: 24 * time.Hour, want: delivery.Result{State: delivery.Abandoned, Reason: "something is in the way"}},
+		"success completes the delivery":      {},
+		"nothing to do is done":               {err: fmt.Errorf("%w: gone", delivery.ErrNothing), want: delivery.Result{Nothing: true}},
+		"what is in the way passes":           {err: fmt.Errorf("%w: a run", delivery.ErrNotYet), want: delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "something is in the way: a run"}},
+		"an unexpected error is not shown":    {err: errors.New("secret"), want: delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "it cannot be done now"}},
+		"an impossible delivery is abandoned": {err: fmt.Errorf("%w: no agent", delivery.ErrNever), want: delivery.Result{State: delivery.Abandoned, Reason: "it cannot be done: no agent"}},
+		"abandons a delivery after a day":     {err: delivery.ErrNotYet, age: 24 * time.Hour, want: delivery.Result{State: delivery.Abandoned, Reason: "something is in the way"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -96,8 +96,8 @@ func TestScheduler_lane_changed_by_others(t *testing.T) {
 		if want := 2 + 2 + 3*laneAttempts + 4; h.requests != want {
 			t.Errorf("%d requests, want %d", h.requests, want)
 		}
-		if len(h.heard["a"]) != 1 {
-			t.Errorf("delivered %v", h.heard["a"])
+		if len(h.received["a"]) != 1 {
+			t.Errorf("delivered %v", h.received["a"])
 		}
 	})
 }

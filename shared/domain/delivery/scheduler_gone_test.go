@@ -97,8 +97,8 @@ func TestScheduler_removes_deliveries_of_a_deleted_target(t *testing.T) {
 	h.wakes = []pending{other}
 	g.anew = func(int) bool { return true }
 	h.answers = func(string) (int, time.Duration) { return 200, 0 }
-	if h.mustRunPasses(t); !slices.Equal(h.heard["other"], []string{"0000"}) {
-		t.Errorf("the other hears %v", h.heard)
+	if h.mustRunPasses(t); !slices.Equal(h.received["other"], []string{"0000"}) {
+		t.Errorf("the other receives %v", h.received)
 	}
 }
 
@@ -124,8 +124,8 @@ func TestScheduler_recreated_target(t *testing.T) {
 	h.scheduler.Worker.Builders = map[delivery.Kind]delivery.MessageBuilder{kind: g}
 	h.mustRunPasses(t)
 	h.mustRemain(t, 0, 0)
-	if want := []string{fmt.Sprintf("%04d", 30)}; !slices.Equal(h.heard["again"], want) {
-		t.Errorf("heard %v, want %v", h.heard["again"], want)
+	if want := []string{fmt.Sprintf("%04d", 30)}; !slices.Equal(h.received["again"], want) {
+		t.Errorf("received %v, want %v", h.received["again"], want)
 	}
 }
 

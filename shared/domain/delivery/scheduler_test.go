@@ -31,7 +31,7 @@ type fixture struct {
 	unparks time.Duration
 
 	answers   func(target string) (status int, took time.Duration)
-	heard     map[string][]string // events by target
+	received  map[string][]string // events by target
 	posts     []string
 	gone      []string // discarded
 	scheduler *delivery.Scheduler
@@ -48,7 +48,7 @@ type pending struct {
 func newHall() *fixture {
 	h := &fixture{
 		now: time.Unix(1_000_000, 0), lanes: map[string]delivery.Lane{}, parked: map[string]map[string]delivery.Parked{},
-		heard: map[string][]string{}, fail: func() (bool, bool) { return false, false },
+		received: map[string][]string{}, fail: func() (bool, bool) { return false, false },
 		answers: func(string) (int, time.Duration) { return 204, 0 },
 	}
 	log := slog.New(slog.DiscardHandler)
@@ -172,7 +172,7 @@ func (h *fixture) Post(ctx context.Context, m delivery.Message) (delivery.Answer
 		return delivery.Answer{}, slow{errors.New("late")}
 	}
 	if status < 300 {
-		h.heard[m.URL] = append(h.heard[m.URL], string(m.Body))
+		h.received[m.URL] = append(h.received[m.URL], string(m.Body))
 	}
 	return delivery.Answer{Status: status}, nil
 }
@@ -241,7 +241,7 @@ func (h *fixture) next(t *rapid.T) {
 func TestScheduler_delivers_in_order(t *testing.T) {
 	t.Parallel()
 	const least = 50
-	lanes, cases, heard, failed := 0, 0, 0, 0
+	lanes, cases, received, failed := 0, 0, 0, 0
 	property.Check(t, func(rt *rapid.T) {
 		cases++
 		h := newHall()
@@ -291,24 +291,24 @@ func TestScheduler_delivers_in_order(t *testing.T) {
 			lanes = max(lanes, len(h.lanes))
 		}
 		for _, name := range targets {
-			heard += len(h.heard[name])
+			received += len(h.received[name])
 			var first []string
-			for _, id := range h.heard[name] {
+			for _, id := range h.received[name] {
 				if !slices.Contains(first, id) {
 					first = append(first, id)
 				}
 			}
 			if !slices.Equal(first, want[name]) {
-				rt.Fatalf("%s heard %v, want %v", name, h.heard[name], want[name])
+				rt.Fatalf("%s received %v, want %v", name, h.received[name], want[name])
 			}
 			if left := h.parked[delivery.Target{Kind: kind, Name: name}.Group()]; len(left) > 0 {
 				rt.Fatalf("%d wait still for %s", len(left), name)
 			}
 		}
 	})
-	t.Logf("%d cases: %d deliveries heard, %d requests failed, up to %d lanes at once", cases, heard, failed, lanes)
-	if cases < least || heard < least || failed < least || lanes == 0 {
-		t.Errorf("%d cases, %d deliveries, %d faults and %d lanes are too few", cases, heard, failed, lanes)
+	t.Logf("%d cases: %d deliveries received, %d requests failed, up to %d lanes at once", cases, received, failed, lanes)
+	if cases < least || received < least || failed < least || lanes == 0 {
+		t.Errorf("%d cases, %d deliveries, %d faults and %d lanes are too few", cases, received, failed, lanes)
 	}
 }
 
@@ -344,7 +344,7 @@ func TestScheduler_dead_target(t *testing.T) {
 		}
 	}
 	if len(h.gone) != n || len(h.wakes) > 0 {
-		t.Errorf("%d of %d were given up, %d wakes are left", len(h.gone), n, len(h.wakes))
+		t.Errorf("%d of %d were abandoned, %d wakes are left", len(h.gone), n, len(h.wakes))
 	}
 	if spent := h.now.Sub(began); spent < 22*time.Hour || spent > 27*time.Hour || len(h.posts) > 60 {
 		t.Errorf("%d posts within %s", len(h.posts), spent)
@@ -372,8 +372,8 @@ func TestScheduler_slow_target(t *testing.T) {
 		}
 		h.now = h.now.Add(10 * time.Minute)
 	}
-	if len(h.posts) != 6 || len(h.heard["slow"]) != 5 {
-		t.Errorf("posts %v, heard %v", h.posts, h.heard)
+	if len(h.posts) != 6 || len(h.received["slow"]) != 5 {
+		t.Errorf("posts %v, received %v", h.posts, h.received)
 	}
 	h.answers = func(string) (int, time.Duration) { return 200, 0 }
 	h.now = h.now.Add(2 * time.Hour)

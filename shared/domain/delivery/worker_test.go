@@ -225,7 +225,7 @@ func TestRetryPolicy(t *testing.T) {
 			now = now.Add(got.Wait)
 		}
 		if now.Sub(time.Unix(0, 0)) < 20*time.Hour || now.Sub(time.Unix(0, 0)) > 24*time.Hour || tries < 30 || tries > 140 {
-			rt.Fatalf("given up after %d tries and %s", tries, now.Sub(time.Unix(0, 0)))
+			rt.Fatalf("abandoned after %d tries and %s", tries, now.Sub(time.Unix(0, 0)))
 		}
 	})
 }

@@ -36,7 +36,7 @@ func TestLimits_PickStream(t *testing.T) {
 		"the first place":                           {want: quota.Pick{}},
 		"a place from which to look on":             {from: 1, want: quota.Pick{Slot: 1}},
 		"the next free one":                         {places: []quota.Place{running(1, "s")}, from: 1, want: quota.Pick{Slot: 0}},
-		"one that was given up":                     {places: []quota.Place{running(0, "s"), free}, want: quota.Pick{Slot: 1}},
+		"one that was released":                     {places: []quota.Place{running(0, "s"), free}, want: quota.Pick{Slot: 1}},
 		"a free one before one that ended":          {places: []quota.Place{ended(0, "s")}, want: quota.Pick{Slot: 1}},
 		"one that ended where none is free":         {places: []quota.Place{ended(0, "s"), running(1, "s")}, want: quota.Pick{Slot: 0}},
 		"not another subject's":                     {places: []quota.Place{ended(0, "other"), running(1, "s")}, none: true},

@@ -232,7 +232,7 @@ func playKey(w *world) {
 
 func playImport(w *world) {
 	ctx := w.t.Context()
-	mustCreate(w.t, w.s, bob, "shelf", nil)
+	mustCreate(w.t, w.s, bob, "other", nil)
 	w.loser.begin()
 	p, err := w.s.Import(ctx, upload(w.t, w.document()))
 	w.note("import", err, p.Session != nil, p.Kept)
@@ -275,7 +275,7 @@ func playWatchers(w *world) {
 	w.note("end subscriptions", w.s.EndSubscriptions(ctx, fixture.Log(w.t, w.s, "s"), "share"))
 	w.note("unsubscribe", w.s.Unsubscribe(ctx, alice, "s", "c1"))
 	w.note("disconnect", w.s.Disconnect(ctx, "c2"))
-	w.note("seats", nil, len(fixture.Watchers(w.t, w.s, fixture.Log(w.t, w.s, "s"))))
+	w.note("subscriptions", nil, len(fixture.Watchers(w.t, w.s, fixture.Log(w.t, w.s, "s"))))
 }
 
 func playShares(w *world) {
@@ -286,7 +286,7 @@ func playShares(w *world) {
 	fixture.LetIn(w.t, w.s, "s", "named", "carol")
 	fixture.Accept(w.t, w.s, bob, "link")
 	at, err := w.s.CallerGrants(ctx, bob, "s")
-	w.note("standing", err, len(at.Grants))
+	w.note("grants", err, len(at.Grants))
 	w.note("leave", w.s.LeaveSession(ctx, bob, "s"))
 	w.note("revoke", w.s.Revoke(ctx, alice, "s", "named"))
 	all, err := w.s.Shares(ctx, alice, "s")

@@ -24,12 +24,12 @@ import (
 // rightOf returns a user's right to a session.
 func rightOf(t testing.TB, s *stores.Store, user, id string, now time.Time) access.Right {
 	t.Helper()
-	standing, err := s.CallerGrants(t.Context(), user, id)
+	grants, err := s.CallerGrants(t.Context(), user, id)
 	if err != nil {
 		t.Fatalf("grants: %v", err)
 	}
 	for _, a := range []access.Action{access.AppendEvents, access.ReadSession} {
-		if pass, err := access.Decide(access.Caller{UserID: user}, standing, a, now.UnixMilli()); err == nil {
+		if pass, err := access.Decide(access.Caller{UserID: user}, grants, a, now.UnixMilli()); err == nil {
 			return pass.Right
 		}
 	}

@@ -52,7 +52,7 @@ func (s *Store) tryEnd(ctx context.Context, log string, whom func(watch.Grant) b
 	for {
 		_, subs, err := s.Watchers(ctx, log)
 		if err != nil {
-			return fmt.Errorf("find whom to evict: %w", err)
+			return fmt.Errorf("find the subscriptions to end: %w", err)
 		}
 		subs = slices.DeleteFunc(subs, func(sub watch.Subscription) bool { return !sub.Guest() || !whom(sub.Grant) })
 		if len(subs) == 0 {

@@ -67,9 +67,9 @@ func (w *fakeDomain) Subscribe(_ context.Context, s watch.Subscription) error {
 
 func (w *fakeDomain) CallerGrants(_ context.Context, user, session string) (access.CallerGrants, error) {
 	w.note("grants", user, session)
-	standing := access.CallerGrants{Owner: w.owner, Grants: w.grants}
+	grants := access.CallerGrants{Owner: w.owner, Grants: w.grants}
 	w.grants = w.later
-	return standing, nil
+	return grants, nil
 }
 
 func (w *fakeDomain) SharingOwners(context.Context, string) ([]string, error) { return nil, nil }

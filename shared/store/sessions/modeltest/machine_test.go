@@ -64,7 +64,7 @@ type machine struct {
 
 func newMachine(rt *rapid.T, engine table.Engine) *machine {
 	sealing := sessions.Compaction{
-		Bytes:  rapid.SampledFrom([]int{1, 400, 1200}).Draw(rt, "bytes of a seal"),
+		Bytes:  rapid.SampledFrom([]int{1, 400, 1200}).Draw(rt, "bytes of a compacted range"),
 		Page:   rapid.IntRange(1, 3).Draw(rt, "page that uses compacted ranges"),
 		Behind: rapid.Int64Range(0, 2).Draw(rt, "positions unsealed"),
 	}

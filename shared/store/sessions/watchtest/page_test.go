@@ -35,11 +35,11 @@ func TestPage(t *testing.T) {
 	})
 	t.Log(sum)
 	if sum.large == 0 || sum.reloads == 0 || sum.doubled == 0 || sum.lost == 0 {
-		t.Errorf("too little happened: %s", sum)
+		t.Errorf("too few actions: %s", sum)
 	}
 }
 
-// tally counts what happened.
+// tally counts the actions.
 type tally struct{ heard, doubled, lost, large, reloads, reads, subscriptions int }
 
 func (t *tally) add(o tally) {

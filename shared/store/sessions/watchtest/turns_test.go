@@ -39,7 +39,7 @@ func TestTurns(t *testing.T) {
 	})
 	t.Logf("%+v", sum)
 	if sum.Turns < 500 || sum.Reloads < 5 || sum.AtAnEnd < 100 {
-		t.Errorf("too little happened: %+v", sum)
+		t.Errorf("too few actions: %+v", sum)
 	}
 }
 
