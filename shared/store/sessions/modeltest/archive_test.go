@@ -67,7 +67,7 @@ func (m *machine) move(rt *rapid.T, c *conv, to *stores.Store) {
 	}
 	here := shows(rt, m.store, c.user, c.id, maxSeq)
 	if d := cmp.Diff(here, shows(rt, to, "carol", c.id, maxSeq)); d != "" {
-		rt.Fatalf("%s shows something else when imported (-was +is):\n%s\n%s", c.id, d, doc.Bytes())
+		rt.Fatalf("%s is different when imported (-was +is):\n%s\n%s", c.id, d, doc.Bytes())
 	}
 	head := int64(len(c.log))
 	for range 2 {
@@ -78,7 +78,7 @@ func (m *machine) move(rt *rapid.T, c *conv, to *stores.Store) {
 		}
 		d := cmp.Diff(shows(rt, m.store, c.user, c.id, head), shows(rt, to, "carol", c.id, head))
 		if d != "" {
-			rt.Fatalf("after a further operation %s shows something else (-was +is):\n%s\n%s", c.id, d, doc.Bytes())
+			rt.Fatalf("after a further operation %s is different (-was +is):\n%s\n%s", c.id, d, doc.Bytes())
 		}
 	}
 }

@@ -17,7 +17,7 @@ func sequences() number { return number{memory: 100, dynamodb: 3} }
 // number is the minimum number of cases of a proof, on each engine.
 type number struct {
 	memory, dynamodb int
-	// every selects one of so many cases for DynamoDB Local, which is slow; in
+	// every selects one of that many cases for DynamoDB Local, which is slow; in
 	// memory all of them are played.
 	every int
 }
@@ -38,10 +38,10 @@ func (n number) tell(t *testing.T, played int, what string) {
 	}
 }
 
-// set is the cases at each of an operation's requests, from the first one on. Play
+// set is the cases at each of an operation's requests, from the first one on. play
 // returns false if the operation makes fewer requests, which is not a case.
 type set struct {
-	of    string // sets of one name play one after the other
+	of    string // sets with the same name play one after the other
 	first int
 	play  func(t *testing.T, at int) bool
 }

@@ -233,7 +233,7 @@ func (r *reader) all(ctx context.Context, c *conv, q session.EventQuery) ([]sess
 			return nil, err
 		}
 		if len(page.Events) > q.Limit {
-			return nil, fmt.Errorf("a page of %d events, %d were asked for", len(page.Events), q.Limit)
+			return nil, fmt.Errorf("a page of %d events, %d were requested", len(page.Events), q.Limit)
 		}
 		out = append(out, page.Events...)
 		if page.Next == nil {

@@ -23,7 +23,7 @@ func story(s *scene) {
 	s.append(s.events("other", "one", ""))
 }
 
-// family is a story whose session was forked, and whose fork was forked too.
+// family is a story with a fork of its session, and a fork of that fork.
 func family(s *scene) {
 	story(s)
 	s.fork(s.forking("s", "f", "four"))

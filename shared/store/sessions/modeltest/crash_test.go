@@ -14,10 +14,10 @@ import (
 
 var errCrashed = errors.New("the process crashed")
 
-// crash ends a store's work at its at-th request.
+// crash ends a store's work at a request, by its number.
 type crash struct {
 	at     int64
-	landed bool // the request was carried out, its answer lost
+	landed bool // the request was executed, and its answer lost
 	once   bool // only this request fails: a network error
 	count  atomic.Int64
 	fired  atomic.Bool
@@ -34,7 +34,7 @@ func (c *crash) String() string {
 	return fmt.Sprintf("%s %s request %d", what, which, c.at)
 }
 
-// on returns a table whose user crashes: no request follows.
+// on returns a table whose user crashes: no further request is made.
 func (c *crash) on(engine table.Engine) table.Engine {
 	return hooks.New(engine, hooks.Hooks{Before: c.before, After: c.after})
 }
@@ -64,17 +64,18 @@ type crashCase struct {
 	setup string // the state before it
 	do    func(context.Context, *scene, *stores.Store) error
 	apply func(*scene)
-	// half is what the model may also show: a step without visible effect yet.
+	// half is another state that the model accepts: a step without a visible effect
+	// yet.
 	half    func(*scene)
 	last    func(*scene, *stage) // after each case
 	deletes bool
-	// snapshot marks an operation that takes over the state at a moment during it.
+	// snapshot marks an operation that copies the state at a moment during it.
 	snapshot bool
 }
 
-// TestCrashes crashes every operation before each of its requests, and loses
-// the answer of each. What is read then must be what it was, or what it was to
-// become; and the same operation again must leave it done exactly once.
+// TestCrashes crashes every operation before each of its requests, and loses the
+// answer of each. Reads must then show the state before or after the operation; and
+// after a repeat of the operation it must have been executed exactly once.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	stages := settings(t, crashCases())
@@ -107,7 +108,7 @@ func (c crashCase) crash(t *testing.T, cr *crash, st *stage) bool {
 		}
 	}
 	if d := st.agrees(possible...); d != "" {
-		t.Errorf("%s: %s, which answers %v: what is there fits nothing\n%s", c.name, cr, err, d)
+		t.Errorf("%s: %s, which answers %v: the state fits no model\n%s", c.name, cr, err, d)
 	}
 	if err := c.do(t.Context(), s, st.store); err != nil {
 		t.Errorf("%s: %s: again: %v", c.name, cr, err)

@@ -23,8 +23,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// estate is what can be read of a deleted session: everything, and of a fork
-// whose source is gone too, so that deleting it clears both logs.
+// estate is everything that can be read of a deleted session, and of a fork whose
+// source is deleted too, so that its deletion clears both logs.
 func estate(s *scene) {
 	story(s)
 	s.append(s.events("s", "five", `{"k":5}`, `{"l":5}`, ""))
@@ -74,7 +74,7 @@ func randomText(t *testing.T, n int) string {
 	return b.String()
 }
 
-// halfway carries out half of one batch of writes and nothing after it. Batches are
+// halfway executes half of one batch of writes and nothing after it. Batches are
 // those that DynamoDB accepts at once.
 type halfway struct {
 	st     *stage
@@ -87,7 +87,7 @@ type halfway struct {
 
 const batchSize = 25
 
-var errHalfway = errors.New("the deletion was cut off")
+var errHalfway = errors.New("the deletion was interrupted")
 
 func (h *halfway) store() *stores.Store {
 	return open(hooks.New(uncut{h.st.engine}, hooks.Hooks{Before: h.before}))
@@ -115,16 +115,16 @@ func (h *halfway) before(ctx context.Context, c hooks.Call) error {
 	return errors.Join(errHalfway, err)
 }
 
-// uncut carries out the batches that were sent before the next case begins.
+// uncut executes the batches that were sent before the next case begins.
 type uncut struct{ table.Engine }
 
 func (u uncut) BatchWrite(ctx context.Context, writes []table.Write) (table.Units, error) {
 	return u.Engine.BatchWrite(context.WithoutCancel(ctx), writes)
 }
 
-// TestDeletionWhileReading deletes a session, wholly or cut off somewhere,
-// before each request of each read. The answer must be what was there before
-// or that there is no session, never a part of it.
+// TestDeletionWhileReading deletes a session, completely or interrupted, before each
+// request of each read. The answer must be the complete content or that there is no
+// session, never a part of it.
 func TestDeletionWhileReading(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
@@ -227,9 +227,9 @@ func reads(id string) map[string]read {
 	return out
 }
 
-// TestDeletionWhileAppending deletes a session, wholly or cut off somewhere,
-// before each request of an append, right after another append to it. A
-// position that was given to the one is never given to the other.
+// TestDeletionWhileAppending deletes a session, completely or interrupted, before
+// each request of an append, right after another append to it. No position is given
+// to both.
 func TestDeletionWhileAppending(t *testing.T) {
 	t.Parallel()
 	begin := settings(t, []crashCase{{setup: "story"}})["story"]
@@ -248,7 +248,7 @@ func TestDeletionWhileAppending(t *testing.T) {
 	number{memory: 432, dynamodb: 69, every: 5}.play(t, sets)
 }
 
-// late is an append, and a rival's, during which others append and delete.
+// late is an append, and a concurrent one, during which others append and delete.
 type late struct {
 	t                *testing.T
 	st               *stage

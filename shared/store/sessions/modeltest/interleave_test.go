@@ -18,12 +18,12 @@ type interruption struct {
 	at  int
 	run func()
 
-	gate  chan struct{} // whoever counts holds it; others wait, which a mutex would hide
+	gate  chan struct{} // the counting goroutine holds it; others wait, which a mutex would hide
 	count int
 }
 
-// reached reports, once the operation has returned, whether it made so many
-// requests. If not, a request that is still under way does not call the function.
+// reached reports, once the operation has returned, whether it made that many
+// requests. If not, a request that is still in progress does not call the function.
 func (i *interruption) reached() bool {
 	i.gate <- struct{}{}
 	defer func() { <-i.gate }()
@@ -47,9 +47,9 @@ func (i *interruption) on(engine table.Engine) table.Engine {
 	}})
 }
 
-// TestInterleavings runs one operation in the midst of another, before each of
-// its requests. What is left must be what one after the other leaves, in an
-// order that fits what was seen right after the inner one.
+// TestInterleavings runs one operation during another, before each of its requests.
+// The result must be that of executing one after the other, in an order that agrees
+// with what was read right after the inner one.
 func TestInterleavings(t *testing.T) {
 	t.Parallel()
 	stages := settings(t, outerCases())
@@ -103,8 +103,8 @@ func (c crashCase) interrupt(t *testing.T, inner crashCase, st *stage, at int) b
 
 type steps []func(*scene)
 
-// order is an order in which two operations may have happened: what is seen after
-// the inner one, and at the end.
+// order is a possible order of two operations: the states after the inner one and at
+// the end.
 type order struct{ seen, end steps }
 
 func (c crashCase) after(t *testing.T, s steps) *scene {
@@ -133,7 +133,7 @@ func (c crashCase) orders(inner crashCase) []order {
 	if c.half != nil {
 		orders = append(orders, order{steps{c.half, inner.apply}, steps{c.half, inner.apply, c.apply}})
 	}
-	if c.snapshot { // it may take over an older state
+	if c.snapshot { // it may copy an older state
 		orders = append(orders, order{first, last})
 		if c.half != nil {
 			orders = append(orders, order{steps{c.half, inner.apply}, last})

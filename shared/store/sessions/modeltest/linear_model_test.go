@@ -8,8 +8,8 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// history is the naive model reduced to one session and one key of state: a
-// value that every operation replaces, as the checker asks.
+// history is the naive model reduced to one session and one key of state: a value
+// that every operation replaces, as the checker requires.
 type history struct {
 	log   []step
 	view  []int // indexes into log

@@ -34,7 +34,7 @@ const (
 func TestOneSessionIsLinearizable(t *testing.T) {
 	t.Parallel()
 	yielding := func(context.Context, hooks.Call) error {
-		for range rand.IntN(clients) { //nolint:gosec // lets others in, where no network does
+		for range rand.IntN(clients) { //nolint:gosec // lets others run, as network delays would
 			runtime.Gosched()
 		}
 		return nil
@@ -97,7 +97,7 @@ func (l *linear) one(ctx context.Context, client, n int, random *rand.Rand) erro
 	case "append":
 		c.invocation = []string{"a", "b", "c"}[random.IntN(3)]
 	case "rewind", "fork":
-		// Markers of earlier rewinds go by the name of their call.
+		// Markers of earlier rewinds are identified by the name of their call.
 		c.invocation = []string{"a", "a", "b", "b", "c", "c", fmt.Sprintf("%d.%d", random.IntN(clients), 0)}[random.IntN(7)]
 	}
 	if c.op == "fork" && random.IntN(4) == 0 {

@@ -40,7 +40,7 @@ func (m *machine) rewind(rt *rapid.T) {
 		}).Draw(rt, "scopes"),
 		Restore: rapid.IntRange(0, 2).Draw(rt, "restore") == 0,
 	}
-	m.endRun(rt, c) // else it conflicts
+	m.endRun(rt, c) // otherwise it conflicts
 	m.note(rt, "rewind %s before %s, scopes %v, restore %v", c.id, r.Before, r.Scopes, r.Restore)
 	cursor := m.cursor(rt, c)
 	x, known := m.world.expect(c, r)
@@ -48,7 +48,7 @@ func (m *machine) rewind(rt *rapid.T) {
 	dry.DryRun = true
 	would, dryErr := m.store.Rewind(rt.Context(), dry)
 	if dryErr == nil {
-		m.compare(rt) // nothing has happened
+		m.compare(rt) // nothing has changed
 	}
 	got, err := m.store.Rewind(rt.Context(), r)
 	if !known {

@@ -14,16 +14,16 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// TestForksOfRunningSessions has runs stream while sessions are forked, and
-// compares the forks with copies of all that was complete: at once, after the
-// item has grown and ended, and after whatever is done to the forks.
+// TestForksOfRunningSessions streams runs while sessions are forked, and compares the
+// forks with copies of everything that was complete: at once, after the item has
+// grown and ended, and after any operations on the forks.
 func TestForksOfRunningSessions(t *testing.T) {
 	t.Parallel()
 	const mostSteps = 24
 	steps, over := 0, 0
 	property.CheckN(t, sequences().least(), func(rt *rapid.T) {
 		m := newMachine(rt, storetest.Engine(t))
-		for range 3 { // a run, its item, what it says
+		for range 3 { // a run, its item, and its deltas
 			m.stream(rt)
 		}
 		m.appendEvents(rt)
@@ -34,7 +34,7 @@ func TestForksOfRunningSessions(t *testing.T) {
 		m.forkBefore(rt, c, &last)
 		actions := map[string]func(*rapid.T){
 			"":                 m.compare,
-			"a run goes on":    m.stream,
+			"a run continues":  m.stream,
 			"an item grows":    m.stream,
 			"a run ends":       m.end,
 			"append":           m.appendEvents,
@@ -63,7 +63,7 @@ func TestForksOfRunningSessions(t *testing.T) {
 	number{memory: 60, dynamodb: 1}.tell(t, over, "forks of entries after an item in progress")
 }
 
-// overOpen counts forks that take over entries after an item in progress.
+// overOpen counts forks that include entries after an item in progress.
 func (m *machine) overOpen(c *conv, f session.ForkOf) {
 	from := c.head()
 	if f.Before != nil {

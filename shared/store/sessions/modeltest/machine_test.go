@@ -96,9 +96,9 @@ func within(ctx context.Context, compare func(context.Context) string) string {
 	return compare(ctx)
 }
 
-// compare runs after each operation. The session that it concerned is compared
-// closely, the others in part, and all wholly now and then: what an operation
-// did to a session it did not concern shows later as well.
+// compare runs after each operation. The session that the operation concerned is
+// compared closely, the others in part, and sometimes all completely: effects on
+// unrelated sessions show later too.
 func (m *machine) compare(rt *rapid.T) {
 	parts := []string{"session", "tasks", "effective events", "all events", "thread", "state", "state"}
 	r := &reader{w: m.world, store: m.store, closely: m.closely}
@@ -110,7 +110,7 @@ func (m *machine) compare(rt *rapid.T) {
 		After:      rapid.Int64Range(0, 8).Draw(rt, "after"),
 		Descending: rapid.Bool().Draw(rt, "descending"),
 	}
-	if len(m.closely.log) > 12 { // else it takes long
+	if len(m.closely.log) > 12 { // otherwise it takes long
 		r.pages.Limit += 3
 	}
 	if d := within(rt.Context(), r.sessions); d != "" {
@@ -128,7 +128,7 @@ func (m *machine) pick(rt *rapid.T) *conv {
 	return m.closely
 }
 
-// values are told apart though they are all "nothing much".
+// values are distinguished although all are empty or zero.
 func values() *rapid.Generator[string] {
 	return rapid.SampledFrom([]string{"null", "null", "false", "0", `""`, "1", `"x"`, `{"a":{"b":[null,{}]}}`, "[]", "{}"})
 }
@@ -153,7 +153,7 @@ func (m *machine) createSession(rt *rapid.T) {
 		AppName: rapid.SampledFrom([]string{"one", "one", "two"}).Draw(rt, "app"), Nonce: m.name("nonce"),
 	}
 	n.Name = "Session " + n.ID
-	for _, c := range m.world.ever { // now and then the id of one that is gone
+	for _, c := range m.world.ever { // sometimes the id of a deleted one
 		if c.gone && m.world.live[c.id] == nil && rapid.Bool().Draw(rt, "again") {
 			n.ID = c.id
 		}

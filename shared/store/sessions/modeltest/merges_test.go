@@ -18,9 +18,9 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// TestMerges lets callers cancel and merge what is at work at once, in turns of
-// a request each. Whatever was accepted is in the thread once, in the order in
-// which it was, however many they are and wherever one of them dies.
+// TestMerges lets callers cancel and merge the active run concurrently, in turns of
+// one request each. Every accepted input is in the thread once, in the order of
+// acceptance, however many callers there are and wherever one of them dies.
 func TestMerges(t *testing.T) {
 	t.Parallel()
 	begin := newStage(t)
@@ -115,8 +115,8 @@ func (m merging) inTurns(t *testing.T, callers int, random *rand.Rand) {
 	m.holds(t, story.String(), all...)
 }
 
-// holds checks that the thread has the inputs that callers were told of, and
-// each that is in the log, once and in order.
+// holds checks that the thread has the inputs that were acknowledged, and each input
+// that is in the log, once and in order.
 func (m merging) holds(t *testing.T, what string, callers ...*caller) {
 	t.Helper()
 	all, err := m.store.Events(t.Context(), runner, "s", session.EventQuery{View: session.All, Limit: session.MaxPage})
@@ -126,7 +126,7 @@ func (m merging) holds(t *testing.T, what string, callers ...*caller) {
 	var want []string
 	for n, e := range all.Events {
 		if e.Seq != int64(n+1) {
-			t.Errorf("%s: event %d stands at %d", what, n+1, e.Seq)
+			t.Errorf("%s: event %d is at position %d", what, n+1, e.Seq)
 		}
 		if text := textOf(e); text != "" && e.Author == "user" && !slices.Contains(want, text) {
 			want = append(want, text)

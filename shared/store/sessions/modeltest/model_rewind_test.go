@@ -9,16 +9,16 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// point is where a rewind or a fork goes back to: the index of the first entry that
-// it removes, and what the session showed there.
+// point is the target of a rewind or a fork: the index of the first entry that it
+// removes, and what the session showed there.
 type point struct {
 	index int
 	snapshot
 }
 
-// cut is the point of a rewind or fork before an invocation. State given at
-// creation survives: the point is then just behind that event, even if entries
-// that a fork did not take over came next.
+// cut returns the point of a rewind or fork before an invocation. State given at
+// creation survives: the point is then just after that event, even if entries that a
+// fork did not inherit came next.
 func (c *conv) cut(invocation string) (point, bool) {
 	at := c.first(invocation)
 	switch {
@@ -33,8 +33,8 @@ func (c *conv) cut(invocation string) (point, bool) {
 // head is the point after all entries.
 func (c *conv) head() point { return point{len(c.log), c.now.clone()} }
 
-// expected is what a rewind has to answer. Keys that were touched and have the
-// wanted value already may be named or not.
+// expected is the expected answer of a rewind. Keys that changed in between but have
+// the target value already may be in it or not.
 type expected struct {
 	must, may map[string]string // target by key; "" deletes
 	conflicts []string
@@ -156,8 +156,8 @@ func (x expected) check(got session.Rewound) string {
 	return ""
 }
 
-// rewind does what a checked answer says: the view is that of before, and the
-// marker's deltas change the state.
+// rewind applies a checked answer: the view is that of the point, and the marker's
+// deltas change the state.
 func (w *world) rewind(c *conv, x expected, r session.Rewind, got session.Rewound) {
 	for name, version := range got.Artifacts {
 		key := session.ArtifactKey(name)

@@ -50,9 +50,8 @@ func (c *conv) task(id string) *record {
 	return c.tasks[i]
 }
 
-// save stores a task and gives it its place: that of its first invocation, for
-// which an entry is added where the log has none. It reports whether the task
-// was created.
+// save stores a task at its position: that of its first invocation, for which an
+// entry is added if the log has none. It reports whether the task was created.
 func (w *world) save(c *conv, id, text string, bubbles []bubble, invocations []string) bool {
 	t := c.task(id)
 	created := t == nil
@@ -87,7 +86,7 @@ func (r *record) shown(c *conv, s snapshot) []bubble {
 	return slices.DeleteFunc(slices.Clone(r.bubbles), func(b bubble) bool { return c.hides(s, b.invocation) })
 }
 
-// copy returns the task as a fork takes it over.
+// copy returns the task as a fork inherits it.
 func (r *record) copy(c *conv, from snapshot, copies map[*entry]*entry) *record {
 	twin := &record{text: r.text, bubbles: r.shown(c, from), place: copies[r.place]}
 	for original, copied := range copies {

@@ -9,9 +9,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// world is the naive model: sessions with complete logs and, before each log
-// entry, a full copy of what the session showed. Nothing in it is clever, so
-// that it can be read beside the specification.
+// world is the naive model: sessions with complete logs and, before each log entry, a
+// full copy of what the session showed. It is simple, so that it can be compared with
+// the specification by reading.
 type world struct {
 	live   map[string]*conv
 	ever   []*conv
@@ -58,10 +58,10 @@ func (s snapshot) shows(e *entry) bool { return slices.Contains(s.view, e) }
 
 // entry is one position of a log.
 type entry struct {
-	event   session.Event // ID is "" until the store was asked
+	event   session.Event // ID is "" until it is read from the store
 	initial bool
 	marker  bool
-	hidden  bool // shown with the whole log only
+	hidden  bool // shown only with the whole log
 	// streamed says that the event's state changes took effect later, with another
 	// entry.
 	streamed bool
@@ -117,7 +117,7 @@ func (w *world) create(n session.New) *conv {
 	return c
 }
 
-// add puts an event at the head of the log and changes state as it says.
+// add puts an event at the head of the log and applies its changes of state.
 func (w *world) add(c *conv, e session.Event) *entry {
 	added := &entry{event: e, before: c.now.clone(), shared: w.values(c)}
 	c.log = append(c.log, added)
@@ -169,8 +169,8 @@ func (w *world) delete(c *conv) {
 	delete(w.live, c.id)
 }
 
-// content is what an artifact's version reads as: "" for one that is not
-// there. A version that was only named reads as its own number.
+// content returns the content of an artifact's version: "" if it does not exist. A
+// version that was only named has its own number as content.
 func (w *world) content(c *conv, key, version string) string {
 	if version == "" {
 		return ""
@@ -185,8 +185,8 @@ func (w *world) content(c *conv, key, version string) string {
 	return onlyNamed + version
 }
 
-// onlyNamed is the prefix of the content of versions that an event named and nobody
-// put.
+// onlyNamed is the prefix of the content of versions that were named by an event but
+// never put.
 const onlyNamed = "version "
 
 func (w *world) setContent(c *conv, key string, version int64, content string) {

@@ -16,8 +16,8 @@ import (
 
 const shareID = "shared before"
 
-// pairActs is everything that callers do to one session. What it makes is named
-// after who does it.
+// pairActs are the operations of callers on one session. The names of what they
+// create contain the caller.
 func pairActs(t *testing.T, document []byte) []act {
 	t.Helper()
 	return []act{
@@ -71,7 +71,7 @@ func startingAs(name string, active lifecycle.OnActive) act {
 	}}
 }
 
-// saying is an event with a text, which says in the state who was last.
+// saying returns an event with a text, which stores the last caller in the state.
 func saying(text, invocation string) session.Event {
 	e := said(invocation)
 	e.StateDelta = session.Delta{"last": mustJSON(text), "user:last": mustJSON(text)}

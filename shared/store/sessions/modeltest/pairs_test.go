@@ -17,11 +17,11 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// TestPairs lets two callers do something to one session at once: each pair of
-// operations, the second as a whole before each request of the first. What is
-// left, and what both are told, must be what one after the other leaves and
-// tells, in either order. The model is the store itself, doing one thing at a
-// time, which the other tests of this package hold to a model in turn.
+// TestPairs lets two callers operate on one session concurrently: each pair of
+// operations, the second as a whole before each request of the first. The result and
+// both answers must be those of executing one after the other, in either order. The
+// model is the store itself, with one operation at a time, which the other tests of
+// this package compare with a model.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	var sets []set
@@ -46,14 +46,14 @@ func TestPairs(t *testing.T) {
 	number{memory: 2484, dynamodb: 132, every: 15}.play(t, sets)
 }
 
-// pairing is a session in a setting, and what becomes of it.
+// pairing is a session in a setting, and the outcome.
 type pairing struct {
 	*stage
 	setting string
 	acts    []act
 }
 
-// outcome is the result of two acts, and their answers.
+// outcome is the result of two operations, and their answers.
 type outcome struct {
 	Outer, Inner string
 	Session      any
@@ -97,7 +97,7 @@ func newPairing(t *testing.T, setting string) *pairing {
 	return p
 }
 
-// meet does one act as a whole before the at-th request of another; false where
+// meet runs one operation as a whole before the at-th request of another; false if
 // that makes fewer.
 func (p *pairing) meet(t *testing.T, orders []outcome, outer, inner act, at int) bool {
 	t.Helper()
@@ -124,7 +124,7 @@ func (p *pairing) meet(t *testing.T, orders []outcome, outer, inner act, at int)
 	return true
 }
 
-// orders returns the outcomes of two acts one after the other.
+// orders returns the outcomes of two operations one after the other.
 func (p *pairing) orders(t *testing.T, outer, inner act) []outcome {
 	t.Helper()
 	st := p.fresh(t)
@@ -139,7 +139,7 @@ func (p *pairing) orders(t *testing.T, outer, inner act) []outcome {
 
 func outcomeOn(t *testing.T, st *stage, outerErr, innerErr error) outcome {
 	t.Helper()
-	o := outcome{Outer: told(t, outerErr), Inner: told(t, innerErr), Forks: map[string][]string{}, Runs: map[string]string{}}
+	o := outcome{Outer: outcomeOf(t, outerErr), Inner: outcomeOf(t, innerErr), Forks: map[string][]string{}, Runs: map[string]string{}}
 	for _, id := range []string{"fork of outer", "fork of inner"} {
 		if page, err := st.store.Events(t.Context(), runner, id, everything(session.Effective)); err == nil {
 			o.Forks[id] = append([]string{"a fork"}, texts(page.Events)...)
@@ -166,7 +166,7 @@ func outcomeOn(t *testing.T, st *stage, outerErr, innerErr error) outcome {
 	mustSee(t, err)
 	for n, e := range all.Events {
 		if e.Seq != int64(n+1) {
-			t.Errorf("event %d of the log stands at %d", n+1, e.Seq)
+			t.Errorf("event %d of the log is at position %d", n+1, e.Seq)
 		}
 	}
 	tasks, err := st.store.Tasks(t.Context(), task.Query{SessionID: "s", UserID: runner, Limit: 10})
@@ -214,8 +214,8 @@ func texts(events []session.Event) []string {
 	return out
 }
 
-// told is what a caller learns: that it is done, or by which kind of fault not.
-func told(t *testing.T, err error) string {
+// outcomeOf returns a caller's answer: success, or the kind of fault.
+func outcomeOf(t *testing.T, err error) string {
 	t.Helper()
 	var f *fault.Error
 	switch {

@@ -21,17 +21,17 @@ import (
 
 const (
 	runner   = "runner"
-	first    = "first" // the run that there may be before
+	first    = "first" // the run that may exist before
 	patience = 20 * time.Second
 )
 
-// act is something done to a session with runs; who tells apart what the inner
-// and the outer one make.
+// act is an operation on a session with runs; who distinguishes what the inner and
+// the outer one create.
 type act struct {
 	name string
 	do   func(ctx context.Context, s *stores.Store, who string) error
 	runs bool // it starts a run named who
-	ends bool // the session is gone after it
+	ends bool // it deletes the session
 }
 
 // before is the state of a session before the acts.
@@ -40,9 +40,9 @@ type before struct {
 	prepare []act
 }
 
-// TestInterleavings_runs does something to a session in the midst of something
-// else, before each of its requests, where runs begin and end. Whoever loses is
-// told so, nobody waits for ever, and what is left agrees with itself.
+// TestInterleavings_runs runs one operation on a session during another, before each
+// of its requests, while runs begin and end. The loser of a race gets an error, no
+// caller waits forever, and the result is consistent.
 func TestInterleavings_runs(t *testing.T) {
 	t.Parallel()
 	var sets []set
@@ -71,13 +71,13 @@ func TestInterleavings_runs(t *testing.T) {
 	number{memory: 4440, dynamodb: 236, every: 15}.play(t, sets)
 }
 
-// limited is a store whose users have few runs at work, which last longer than
-// any test.
+// limited is a store whose users may have few active runs, which last longer than any
+// test.
 func limited(engine table.Engine) *stores.Store {
 	return stores.New(engine, sessions.WithQuotas(quota.Limits{Runs: 5}), sessions.WithLease(24*time.Hour))
 }
 
-// meet does one act before the at-th request of another; false if the other makes
+// meet runs one operation before the at-th request of another; false if that makes
 // fewer.
 func meet(t *testing.T, what string, st *stage, outer, inner act, at int) bool {
 	t.Helper()
@@ -97,7 +97,7 @@ func meet(t *testing.T, what string, st *stage, outer, inner act, at int) bool {
 	}
 	if outer.ends && outerErr == nil || inner.ends && innerErr == nil {
 		if _, err := st.store.Get(t.Context(), runner, "s"); !errors.Is(err, fault.Of(fault.NotFound)) {
-			t.Errorf("%s: the session was deleted, and reads as %v", what, err)
+			t.Errorf("%s: the deleted session reads as %v", what, err)
 		}
 		return true
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// scene is where a story plays: a model and, while it is set up, a store.
+// scene is the state of a story: a model and, while it is set up, a store.
 type scene struct {
 	t     *testing.T
 	store *stores.Store
@@ -97,8 +97,8 @@ func (s *scene) rewinding(before string) session.Rewind {
 	return session.Rewind{SessionID: "s", UserID: "user", Before: before, Nonce: "rewind " + before}
 }
 
-// rewind takes the answer of the store or, without one, assumes that it
-// restores what it has to and no more.
+// rewind applies the answer of the store or, without one, assumes that it restores
+// only what it must.
 func (s *scene) rewind(r session.Rewind) {
 	s.t.Helper()
 	c := s.world.live[r.SessionID]

@@ -13,9 +13,9 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// TestForkIsASnapshot forks a session before each request of what changes its
-// tasks, and crashes the change at each request after that. What the fork
-// shows at once is what it shows in the end.
+// TestForkIsASnapshot forks a session before each request of a change of its tasks,
+// and crashes the change at each request after that. The fork must show the same
+// immediately and in the end.
 func TestForkIsASnapshot(t *testing.T) {
 	t.Parallel()
 	cases := append(taskCases(), crowdedCases()...)
@@ -32,8 +32,8 @@ func TestForkIsASnapshot(t *testing.T) {
 	number{memory: 186, dynamodb: 37, every: 4}.play(t, sets)
 }
 
-// forkedMeanwhile is one run, with a crash so many requests after the fork, or
-// none for 0; false where the change needs fewer requests.
+// forkedMeanwhile is one case: a crash that many requests after the fork, or none for
+// 0; false if the change needs fewer requests.
 func (c crashCase) forkedMeanwhile(t *testing.T, st *stage, at int, after int64) bool {
 	t.Helper()
 	what := fmt.Sprintf("fork before request %d of %s, crash %d after", at, c.name, after)

@@ -76,7 +76,7 @@ func (st *stage) fresh(t *testing.T) *stage {
 	return stageOn(t, st.engine)
 }
 
-// setting plays what cases begin with, by its name, once.
+// setting plays a setup by its name, once.
 func settings(t *testing.T, cases []crashCase) map[string]*stage {
 	t.Helper()
 	made := map[string]*stage{}
@@ -106,8 +106,8 @@ func (st *stage) agrees(possible ...*scene) string {
 	return out.String()
 }
 
-// swept sweeps often enough, each time a while later, and lists the keys that
-// are left, but those of shared state.
+// swept sweeps several times, each time a while later, and lists the keys that are
+// left, except those of shared state.
 func swept(ctx context.Context, t rapid.TB, engine table.Engine) []string {
 	t.Helper()
 	for n := range 4 { // a log waits for those that were forked from it

@@ -26,7 +26,7 @@ import (
 func TestStories(t *testing.T) {
 	t.Parallel()
 	for name, story := range map[string]string{
-		"a fork takes over state that a rewind did not restore": `
+		"a fork inherits state that a rewind did not restore": `
 			new s
 			s: one {"a":1}
 			s: two {"c":5,"a":2}
@@ -145,7 +145,7 @@ func TestStories(t *testing.T) {
 			f < first
 			s task t = first
 			f task v = first`,
-		"a task of a fork names an invocation behind a rewind of its source": `
+		"a task of a fork names an invocation after a rewind of its source": `
 			new s
 			s: one
 			s < one
@@ -157,7 +157,7 @@ func TestStories(t *testing.T) {
 			f > g
 			g: four
 			g task u = four, three, two`,
-		"a task that a fork took over moves to an earlier place": `
+		"a task that a fork inherited moves to an earlier position": `
 			new s
 			s: one | two
 			s task t = two
@@ -166,7 +166,7 @@ func TestStories(t *testing.T) {
 			f > g
 			g task t^ = two
 			g task t^ = one`,
-		"a fork goes back to the initial state, behind which its source hid entries of the same invocation": `
+		"a fork rewinds to the initial state, after which its source hid entries of the same invocation": `
 			new s {"k":0}
 			s: first {"k":1,"l":1}
 			s < first [user]
@@ -295,7 +295,7 @@ func (p *play) take(c *conv, words []string) {
 	p.rewind(r)
 }
 
-// invocation is the one that a word names; "first" is that of the first entry,
+// invocation returns the invocation for a word; "first" is that of the first entry,
 // which the store generates for initial state.
 func (p *play) invocation(c *conv, word string) string {
 	if word == "first" {
@@ -314,7 +314,7 @@ func (p *play) task(c *conv, name string, invocations []string) {
 	p.save(c.id, r)
 }
 
-// taskID is the id of a task: t^ is the id of t in a fork's source.
+// taskID returns the id of a task: t^ is the id of t in a fork's source.
 func (p *play) taskID(c *conv, name string) string {
 	of, taken := strings.CutSuffix(name, "^")
 	if !taken {

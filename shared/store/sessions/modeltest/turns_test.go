@@ -10,16 +10,17 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// waiting is how long a caller may take, most of which it waits for others.
+// waiting is how long a caller may take, including the waits for others.
 const waiting = time.Hour
 
 // errDied is the error of a caller's requests once it has died.
 var errDied = errors.New("the caller has died")
 
-// caller does one thing with a store, request by request; each waits for its turn.
+// caller performs one operation with a store, request by request; each request waits
+// for its turn.
 type caller struct {
 	name string
-	err  error // of what it did, once it is over
+	err  error // of the operation, once it is over
 
 	dies context.CancelCauseFunc
 	asks chan struct{} // a request that waits for its turn
@@ -27,7 +28,7 @@ type caller struct {
 	over chan struct{}
 }
 
-// call begins an operation, which gets no further than its first request.
+// call begins an operation, which waits at its first request.
 func (st *stage) call(name string, do func(context.Context, *stores.Store) error) *caller {
 	deadline, cancel := context.WithTimeout(st.t.Context(), waiting)
 	ctx, dies := context.WithCancelCause(deadline)
@@ -49,12 +50,12 @@ func (c *caller) before(ctx context.Context, _ hooks.Call) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-c.over: // what it left under way is of no interest any more
+	case <-c.over: // its unfinished request does not matter any more
 		return errDied
 	}
 }
 
-// after tells whoever gave the turn, who waits for it.
+// after notifies the code that gave the turn, which waits for it.
 func (c *caller) after(_ context.Context, _ hooks.Call, _ table.Units, err error) error {
 	c.done <- struct{}{}
 	return err
@@ -88,7 +89,7 @@ func (c *caller) finish() error {
 	return c.err
 }
 
-// die stops the caller: it gets no answer to a request under way.
+// die stops the caller: it gets no answer to a request in progress.
 func (c *caller) die() {
 	c.dies(errDied)
 	<-c.over

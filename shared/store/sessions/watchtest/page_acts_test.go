@@ -17,14 +17,14 @@ import (
 
 type act = func(context.Context, *rapid.T) error
 
-// choice is an act, and how often it is chosen among others.
+// choice is an action, and how often it is chosen compared with others.
 type choice struct {
 	name   string
 	weight int
 	does   act
 }
 
-// choices returns the acts that are possible now.
+// choices returns the actions that are possible now.
 func (w *page) choices() []choice {
 	out := []choice{
 		{"append", 2, w.append},
@@ -46,19 +46,19 @@ func (w *page) choices() []choice {
 		choice{"complete", 1, w.complete}, choice{"complete as it came", 2, w.finish})
 	add(len(w.invocations) > 0, choice{"rewind", 1, w.rewind})
 	add(len(w.news) > 0, choice{"tell", 12, w.tell})
-	add(len(w.told) > 0, choice{"tell twice", 3, w.tellTwice})
+	add(len(w.delivered) > 0, choice{"tell twice", 3, w.tellTwice})
 	add(len(w.lanes) > 0, choice{"hear", 12, w.hear}, choice{"lose", 1, w.lose})
 	add(w.connected, choice{"break", 1, w.breakOff})
 	add(w.busy(), choice{"react", 8, w.react})
 	return out
 }
 
-// act does one of them.
+// act performs one of them.
 func (w *page) act(ctx context.Context, rt *rapid.T) error {
 	return w.choose(ctx, rt, w.choices())
 }
 
-// choose does one of some choices.
+// choose performs one of some choices.
 func (w *page) choose(ctx context.Context, rt *rapid.T, choices []choice) error {
 	var each []int
 	for i, c := range choices {
@@ -69,7 +69,7 @@ func (w *page) choose(ctx context.Context, rt *rapid.T, choices []choice) error 
 	return c.does(ctx, rt)
 }
 
-// many is rarely true, for acts that take long.
+// many is rarely true, for actions that take long.
 func many(rt *rapid.T) bool { return rapid.IntRange(0, 2).Draw(rt, "indeed") == 0 }
 
 // flushMuch grows the item in progress by more than fits into a message.
@@ -147,7 +147,7 @@ func (w *page) fork(ctx context.Context, rt *rapid.T) error {
 	}
 	w.id, w.log, w.client = f.ID, log, pageclient.New()
 	w.active, w.item, w.invocations = nil, nil, nil
-	w.news, w.told, w.thread = nil, nil, nil
+	w.news, w.delivered, w.thread = nil, nil, nil
 	w.happens()
 	return w.breakOff(ctx, rt)
 }

@@ -22,7 +22,7 @@ import (
 // page is a session that a client watches by the rules of the page, and the network
 // in between.
 type page struct {
-	watching // what is done to the session
+	watching // the actions on the session
 	*functions
 
 	client     *pageclient.Session
@@ -30,13 +30,13 @@ type page struct {
 	connected  bool
 	connection string
 
-	news     []watch.LogUpdate // not sent yet
-	told     []watch.LogUpdate
-	lanes    [][][]byte // messages under way, in order within each lane
-	breaking bool       // a message was lost, so the connection will break
+	news      []watch.LogUpdate // not delivered yet
+	delivered []watch.LogUpdate
+	lanes     [][][]byte // messages on their way, in order within each lane
+	breaking  bool       // a message was lost, so the connection will break
 
 	tally
-	idle  int // threads read since something happened
+	idle  int // threads read since the last change
 	trace []string
 }
 
@@ -73,7 +73,7 @@ func (w *page) collect(ctx context.Context) error {
 	return nil
 }
 
-// tell lets the stream's function send some changes, in any order.
+// tell lets the stream's function deliver some changes, in any order.
 func (w *page) tell(ctx context.Context, rt *rapid.T) error {
 	if len(w.news) == 0 {
 		return nil
@@ -82,17 +82,17 @@ func (w *page) tell(ctx context.Context, rt *rapid.T) error {
 	n := rapid.IntRange(1, min(3, len(w.news)-i)).Draw(rt, "changes")
 	batch := slices.Clone(w.news[i : i+n])
 	w.news = slices.Delete(w.news, i, i+n)
-	w.told = append(w.told, batch...)
+	w.delivered = append(w.delivered, batch...)
 	return w.deliver(ctx, batch)
 }
 
-// tellTwice sends a change once more.
+// tellTwice delivers a change once more.
 func (w *page) tellTwice(ctx context.Context, rt *rapid.T) error {
-	if len(w.told) == 0 {
+	if len(w.delivered) == 0 {
 		return nil
 	}
 	w.doubled++
-	return w.deliver(ctx, []watch.LogUpdate{rapid.SampledFrom(w.told).Draw(rt, "again")})
+	return w.deliver(ctx, []watch.LogUpdate{rapid.SampledFrom(w.delivered).Draw(rt, "again")})
 }
 
 func (w *page) deliver(ctx context.Context, batch []watch.LogUpdate) error {
@@ -102,7 +102,7 @@ func (w *page) deliver(ctx context.Context, batch []watch.LogUpdate) error {
 	return err
 }
 
-// send puts messages under way.
+// send puts messages on their way.
 func (w *page) send(frames [][]byte) {
 	if len(frames) > 0 {
 		w.lanes = append(w.lanes, frames)
@@ -127,7 +127,7 @@ func (w *page) hear(_ context.Context, rt *rapid.T) error {
 		if err := json.Unmarshal(frame, &m); err != nil {
 			return err
 		}
-		w.note("heard %s", frame)
+		w.note("received %s", frame)
 		switch {
 		case m.Type == "error":
 			return fmt.Errorf("refused: %s", frame) //nolint:err113 // a test shows it
@@ -138,7 +138,7 @@ func (w *page) hear(_ context.Context, rt *rapid.T) error {
 				w.happens()
 			}
 		}
-		w.heard++
+		w.received++
 		if err := w.client.Hear(frame, w.now); err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (w *page) lose(_ context.Context, rt *rapid.T) error {
 	return nil
 }
 
-// breakOff ends the connection. Messages under way are lost.
+// breakOff ends the connection. Messages on their way are lost.
 func (w *page) breakOff(context.Context, *rapid.T) error {
 	w.note("the connection broke")
 	w.lanes, w.connected, w.breaking, w.connection = nil, false, false, ""
@@ -171,7 +171,7 @@ func (w *page) wait(context.Context, *rapid.T) error {
 	return nil
 }
 
-// react does one thing that the page requires of the client.
+// react performs one action that the page requires of the client.
 func (w *page) react(ctx context.Context, rt *rapid.T) error {
 	switch at, waits := w.client.Asks(); {
 	case w.client.Ended():
@@ -225,8 +225,8 @@ func (w *page) subscribe(ctx context.Context) error {
 	return err
 }
 
-// read reads the thread, in pages of any size. The rules must not make a client
-// read again and again although nothing happens.
+// read reads the thread, in pages of any size. The rules must not make a client read
+// repeatedly without changes.
 func (w *page) read(ctx context.Context, rt *rapid.T) error {
 	const most = 2
 	w.reads++

@@ -12,9 +12,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// TestFarBehindAnOpenItem is about an item in progress behind which more entries
-// stand than watchers are told of: who has read the thread is told what comes
-// then, and not to read it again and again.
+// TestFarBehindAnOpenItem covers an item in progress that is followed by more entries
+// than a catch-up sends: a client that has read the thread gets later messages, and
+// is not asked to read it again and again.
 func TestFarBehindAnOpenItem(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{1000, 50} { // all on a page, or the item on another one
@@ -80,7 +80,7 @@ func testFar(t *testing.T, limit int, ends string) {
 			var m struct{ Type string }
 			must(json.Unmarshal(frame, &m))
 			if m.Type == "thread.reload" {
-				t.Fatalf("told %s", frame)
+				t.Fatalf("got %s", frame)
 			}
 			must(w.client.Hear(frame, w.now))
 		}
@@ -93,9 +93,9 @@ func testFar(t *testing.T, limit int, ends string) {
 	raw, err := json.Marshal(got.Event["content"])
 	must(err)
 	if want := fmt.Sprintf(`{"parts":[{"text":%q}],"role":"model"}`, text); string(raw) != want {
-		t.Errorf("it holds %s, want %s", raw, want)
+		t.Errorf("the client has %s, want %s", raw, want)
 	}
 	if status := map[bool]string{true: "in_progress", false: "completed"}[ends == ""]; got.Event["status"] != status {
-		t.Errorf("it is %v", got.Event["status"])
+		t.Errorf("the item is %v", got.Event["status"])
 	}
 }

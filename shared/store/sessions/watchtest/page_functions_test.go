@@ -23,9 +23,8 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
-// functions are those that a watcher hears of a session from: the WebSocket
-// API's, the stream's and the one that answers GET thread. Their posts to
-// connections are kept.
+// functions are those through which a watcher follows a session: the WebSocket API's,
+// the stream's and that of GET thread. Their posts to connections are recorded.
 type functions struct {
 	store  *stores.Store
 	socket ws.Handler
@@ -53,14 +52,14 @@ func (p *posts) Push(_ context.Context, connection string, message []byte) error
 
 func (p *posts) Close(context.Context, string) error { return watch.ErrGone }
 
-// open makes another connection the open one, or none.
+// open makes another connection the open one, or closes it.
 func (p *posts) open(connection string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.connection, p.messages = connection, nil
 }
 
-// sent returns what was sent since the last call.
+// sent returns the messages since the last call.
 func (p *posts) sent() [][]byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +71,7 @@ func (p *posts) sent() [][]byte {
 func newFunctions(engine table.Engine) *functions {
 	log := slog.New(slog.DiscardHandler)
 	f := &functions{
-		store: stores.New(engine, sessions.WithCompaction(smallSeals())), posts: &posts{},
+		store: stores.New(engine, sessions.WithCompaction(smallRanges())), posts: &posts{},
 	}
 	f.socket = ws.New(ws.Config{
 		Gate: access.NewGate(f.store, time.Now, log), Subscriptions: f.store, Feed: f.store, Pusher: f.posts,

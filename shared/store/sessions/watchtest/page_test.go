@@ -11,10 +11,10 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 )
 
-// TestPage holds docs/watching.md to its word: a client that knows nothing but
-// the rules of that page ends with the thread, whatever is done to the session
-// and however messages come to it, and does so in a bounded number of reads.
-// It gets the bytes that the functions send, and asks those functions.
+// TestPage checks docs/watching.md: a client that follows only the rules of that page
+// ends with the thread, whatever changes the session and however messages arrive,
+// within a bounded number of reads. It gets the bytes that the functions send, and
+// calls those functions.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	sum := tally{}
@@ -40,10 +40,10 @@ func TestPage(t *testing.T) {
 }
 
 // tally counts the actions.
-type tally struct{ heard, doubled, lost, large, reloads, reads, subscriptions int }
+type tally struct{ received, doubled, lost, large, reloads, reads, subscriptions int }
 
 func (t *tally) add(o tally) {
-	t.heard += o.heard
+	t.received += o.received
 	t.doubled += o.doubled
 	t.lost += o.lost
 	t.large += o.large
@@ -53,12 +53,12 @@ func (t *tally) add(o tally) {
 }
 
 func (t tally) String() string {
-	return fmt.Sprintf("%d messages heard, %d told twice, %d lost, %d times in a large item, %d reloads, %d threads read, %d subscriptions",
-		t.heard, t.doubled, t.lost, t.large, t.reloads, t.reads, t.subscriptions)
+	return fmt.Sprintf("%d messages received, %d sent twice, %d lost, %d times in a large item, %d reloads, %d threads read, %d subscriptions",
+		t.received, t.doubled, t.lost, t.large, t.reloads, t.reads, t.subscriptions)
 }
 
-// settle sends everything, some of it twice, and lets the client act by the page's
-// rules until it is idle.
+// settle delivers everything, some of it twice, and lets the client follow the rules
+// until it is idle.
 func (w *page) settle(rt *rapid.T) {
 	ctx := w.t.Context()
 	if rapid.IntRange(0, 5).Draw(rt, "deleted") == 0 {
@@ -74,7 +74,7 @@ func (w *page) settle(rt *rapid.T) {
 	}
 	for steps := 0; w.busy(); steps++ {
 		if steps == mostAsked {
-			rt.Fatalf("the client goes on asking: %s\n%s", w.client.Waiting(), strings.Join(w.trace, "\n"))
+			rt.Fatalf("the client does not become idle: %s\n%s", w.client.Waiting(), strings.Join(w.trace, "\n"))
 		}
 		if at, waits := w.client.Asks(); waits {
 			w.now = at
@@ -88,7 +88,7 @@ func (w *page) settle(rt *rapid.T) {
 	w.must(rt, err)
 	if !found || w.client.Ended() {
 		if found || !w.client.Ended() {
-			rt.Fatalf("the session is there: %t, as the client has it: %t", found, !w.client.Ended())
+			rt.Fatalf("the session exists: %t, for the client: %t", found, !w.client.Ended())
 		}
 		return
 	}
@@ -98,8 +98,8 @@ func (w *page) settle(rt *rapid.T) {
 	}
 }
 
-// mostAsked is how often a client may act once nothing happens any more: it reads
-// the thread, subscribes, and gets messages.
+// mostAsked is how often a client may act after the last change: it reads the thread,
+// subscribes, and gets messages.
 const mostAsked = 12
 
 // busy reports whether the client has something to do or to receive.

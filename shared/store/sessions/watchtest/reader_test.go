@@ -11,8 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// reader is what a page does with EventSource: it applies events as they come, by
-// no rules.
+// reader acts like a page with EventSource: it applies events in order of arrival,
+// without rules.
 type reader struct {
 	status string
 	items  []readItem
@@ -21,7 +21,7 @@ type reader struct {
 	seen   map[string]bool // events
 }
 
-// readItem is an item as it is shown.
+// readItem is an item as shown.
 type readItem struct {
 	ID, Status string
 	Seq        int64
@@ -30,7 +30,7 @@ type readItem struct {
 
 func newReader() *reader { return &reader{from: "0.0.0", seen: map[string]bool{}} }
 
-// readerOf has read a thread.
+// readerOf returns a reader of a thread.
 func readerOf(pages [][]byte) (*reader, error) {
 	r := newReader()
 	for _, page := range pages {
@@ -69,7 +69,7 @@ func shownItem(raw json.RawMessage) (readItem, error) {
 	return item, err
 }
 
-// position is where the reader goes on.
+// position returns where the reader continues.
 func (r *reader) position() string {
 	if r.last != "" {
 		return r.last
@@ -90,7 +90,7 @@ func (r *reader) empty(seq int64) bool {
 	return slices.ContainsFunc(r.items, func(i readItem) bool { return i.Seq == seq && len(i.Parts) == 0 })
 }
 
-// take applies an event, and reports whether it was there before and changes
+// take applies an event, and reports whether it was a repetition that changes
 // nothing.
 func (r *reader) take(id string, text []byte) (repeated bool, err error) {
 	var m struct {
@@ -122,7 +122,7 @@ func (r *reader) take(id string, text []byte) (repeated bool, err error) {
 	case "item.completed", "item.failed", "item.delta":
 		i := slices.IndexFunc(r.items, func(i readItem) bool { return i.ID == m.ItemID })
 		if i < 0 {
-			return false, fmt.Errorf("told of an item that is not there: %.300s", text) //nolint:err113 // a test shows it
+			return false, fmt.Errorf("a message about an unknown item: %.300s", text) //nolint:err113 // a test shows it
 		}
 		if m.Type != "item.delta" {
 			r.items[i], err = shownItem(m.Item)
@@ -137,7 +137,7 @@ func (r *reader) take(id string, text []byte) (repeated bool, err error) {
 		r.cut(m.ToSeq + 1)
 	case "thread.reload":
 	default:
-		return false, fmt.Errorf("told: %.300s", text) //nolint:err113 // a test shows it
+		return false, fmt.Errorf("unexpected: %.300s", text) //nolint:err113 // a test shows it
 	}
 	// A status in a replay may lack what the live one has, which may follow.
 	key := m.Type + " " + m.Cursor + " " + m.Status
@@ -147,7 +147,7 @@ func (r *reader) take(id string, text []byte) (repeated bool, err error) {
 	return seen && before == r.status && cmp.Equal(items, r.items), err
 }
 
-// cut drops the item at a position and all behind it.
+// cut drops the item at a position and all later ones.
 func (r *reader) cut(seq int64) {
 	r.items = slices.DeleteFunc(r.items, func(i readItem) bool { return i.Seq >= seq })
 }
@@ -160,7 +160,7 @@ func copyOf(items []readItem) []readItem {
 	return out
 }
 
-// differs compares what two readers show.
+// differs compares the content of two readers.
 func (r *reader) differs(o *reader) string {
 	return cmp.Diff(r.status, o.status) + cmp.Diff(r.items, o.items, cmpopts.EquateEmpty())
 }

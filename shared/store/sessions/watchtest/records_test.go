@@ -9,8 +9,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table/memory"
 )
 
-// records are the changes of a table, in the order of its writes. TestFeed of
-// package tabletest holds them to the stream that DynamoDB makes of the same writes.
+// records are the changes of a table, in the order of its writes. TestFeed of package
+// tabletest compares them with DynamoDB's stream of the same writes.
 type records struct {
 	mu      sync.Mutex
 	changes []change

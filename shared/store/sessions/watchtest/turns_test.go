@@ -20,9 +20,9 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
-// TestTurns holds streams of server-sent events to what they promise: a reader who
-// applies what comes, turn after turn, from the id of the last event, ends with the
-// thread, and is told nothing twice, wherever a turn ends.
+// TestTurns checks streams of server-sent events: a reader that applies messages in
+// order of arrival, turn after turn, from the id of the last event, ends with the
+// thread and gets nothing twice, wherever a turn ends.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	sum := turnsTally{}
@@ -45,11 +45,11 @@ func TestTurns(t *testing.T) {
 
 type turnsTally struct {
 	Turns, Forwarded int
-	// Repeats came again because the id stands in an item that still grows, with
-	// all behind it.
+	// Repeats are messages that were sent again because the id is within an item that
+	// still grows, with all later ones.
 	Repeats int
 	Reloads int
-	AtAnEnd int // turns that went on from the end of a streamed item
+	AtAnEnd int // turns that continued from the end of a streamed item
 }
 
 func (t *turnsTally) add(o turnsTally) {
@@ -67,10 +67,10 @@ type turns struct {
 	order   *order.Order
 	reader  *reader
 	over    error // why the turn has ended
-	growing bool  // it began in the midst of an item
+	growing bool  // it began within an item
 }
 
-// step does something to the session, or has something arrive, or ends the turn.
+// step changes the session, delivers something, or ends the turn.
 func (w *turns) step(ctx context.Context, rt *rapid.T) error {
 	var choices []choice
 	for _, c := range w.choices() {
@@ -109,7 +109,7 @@ func (w *turns) begin(ctx context.Context) error {
 	return w.follow(ctx, w.reader.position())
 }
 
-// follow subscribes on a connection of its own.
+// follow subscribes on its own connection.
 func (w *turns) follow(ctx context.Context, from string) error {
 	at, err := watch.ParseCursor(from)
 	if err != nil {
@@ -126,10 +126,10 @@ func (w *turns) follow(ctx context.Context, from string) error {
 	return err
 }
 
-// next ends the turn and begins another. What was on its way is lost.
+// next ends the turn and begins another. Messages on their way are lost.
 func (w *turns) next(ctx context.Context, _ *rapid.T) error { return w.begin(ctx) }
 
-// reopen goes on with another websocket within the turn.
+// reopen continues with another websocket within the turn.
 func (w *turns) reopen(ctx context.Context, _ *rapid.T) error {
 	from := w.reader.position()
 	if at, ok := w.order.Cursor(); ok {
@@ -148,7 +148,7 @@ func (w *turns) hear(ctx context.Context, rt *rapid.T) error {
 	return nil
 }
 
-// allArrives has everything arrive in its order.
+// allArrives delivers everything in order.
 func (w *turns) allArrives(ctx context.Context, _ *rapid.T) error {
 	for len(w.news) > 0 {
 		next := w.news[:1:1]
@@ -169,7 +169,7 @@ func (w *turns) allArrives(ctx context.Context, _ *rapid.T) error {
 	return nil
 }
 
-// itemWhole has an item grow and end, and now and then its run, and the turn end.
+// itemWhole grows and completes an item; sometimes its run and the turn end too.
 func (w *turns) itemWhole(ctx context.Context, rt *rapid.T) error {
 	acts := []act{w.flush, w.complete, w.allArrives, w.next}
 	if w.item == nil {
@@ -196,7 +196,7 @@ func (w *turns) rarelyRewind(ctx context.Context, rt *rapid.T) error {
 	return w.rewind(ctx, rt)
 }
 
-// take does with a message what a stream does.
+// take handles a message like a stream.
 func (w *turns) take(ctx context.Context, frame []byte) error {
 	var m subscription.Message
 	if err := json.Unmarshal(frame, &m); err != nil {
@@ -205,7 +205,7 @@ func (w *turns) take(ctx context.Context, frame []byte) error {
 	if m.Text = frame; m.Type == "subscribed" {
 		return nil
 	}
-	w.note("heard %s", frame)
+	w.note("received %s", frame)
 	if order.TooLarge(m) {
 		if !w.order.Lacks(m) {
 			return nil
@@ -226,9 +226,9 @@ func (w *turns) take(ctx context.Context, frame []byte) error {
 	return nil
 }
 
-var errGrows = errors.New("the item is not there, or grows")
+var errGrows = errors.New("the item does not exist, or grows")
 
-// whole is the message of an item that fits none.
+// whole is the message of an item that does not fit into one.
 func (w *turns) whole(ctx context.Context, m subscription.Message) (subscription.Message, error) {
 	page, err := w.functions.store.Events(ctx, watched, w.id, session.EventQuery{
 		View: session.Effective, After: m.Cursor.Seq - 1, Limit: 1,
@@ -250,7 +250,7 @@ func (w *turns) whole(ctx context.Context, m subscription.Message) (subscription
 	return out, err
 }
 
-// reload has the reader read the thread and begin anew.
+// reload reads the thread for the reader and starts again.
 func (w *turns) reload(ctx context.Context) error {
 	w.Reloads++
 	pages, _, err := w.get(ctx, 1000)
@@ -277,13 +277,14 @@ func (w *turns) forward(_ string, text []byte) error {
 		w.Repeats++
 		return nil
 	}
-	return fmt.Errorf("told twice: %.300s\n%s", text, strings.Join(w.trace, "\n")) //nolint:err113 // a test shows it
+	return fmt.Errorf("received twice: %.300s\n%s", text, strings.Join(w.trace, "\n")) //nolint:err113 // a test shows it
 }
 
-// settle has all arrive, and turns begin and end until nothing more comes.
+// settle delivers everything, and lets turns begin and end until no more messages
+// arrive.
 func (w *turns) settle(rt *rapid.T) {
 	ctx := w.t.Context()
-	w.must(rt, w.cancel(ctx, rt)) // with an item that grows all behind it may come again and again
+	w.must(rt, w.cancel(ctx, rt)) // behind a growing item everything may be repeated in each turn
 	w.must(rt, w.collect(ctx))
 	for len(w.news) > 0 {
 		w.must(rt, w.tell(ctx, rt))
@@ -304,7 +305,7 @@ func (w *turns) settle(rt *rapid.T) {
 			quiet = 0
 		}
 		if n == most {
-			rt.Fatalf("something comes in each turn\n%s", strings.Join(w.trace, "\n"))
+			rt.Fatalf("there are messages in each turn\n%s", strings.Join(w.trace, "\n"))
 		}
 	}
 	pages, _, err := w.get(ctx, 1000)

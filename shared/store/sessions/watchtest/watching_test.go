@@ -24,16 +24,16 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// TestWatching lets a client follow sessions whose changes come to it as the
-// table's stream has them: late, twice, and in any order that keeps each item's.
-// Whatever happened, once all is told it shows what the thread shows.
+// TestWatching lets a client follow sessions whose changes arrive like those of the
+// table's stream: late, twice, and in any order that keeps each item's. After the
+// last message the client shows what the thread shows.
 func TestWatching(t *testing.T) {
 	t.Parallel()
 	steps := 0
 	storetest.Check(t, 0, 0, func(rt *rapid.T) {
 		engine, records := newTable()
 		w := &watching{
-			t: t, store: stores.New(engine, sessions.WithCompaction(smallSeals())), records: records, id: uuid.NewString(),
+			t: t, store: stores.New(engine, sessions.WithCompaction(smallRanges())), records: records, id: uuid.NewString(),
 			state: view.NewState(), now: time.UnixMilli(0), queues: map[table.Key][]watch.Message{},
 		}
 		w.must(rt, w.create(t.Context()))
@@ -71,9 +71,9 @@ type watching struct {
 	state   *view.State
 	now     time.Time
 
-	queues map[table.Key][]watch.Message // by item of the table
-	order  []table.Key                   // of the queues, in the order in which they were first filled
-	told   []watch.Message
+	queues    map[table.Key][]watch.Message // by item of the table
+	order     []table.Key                   // of the queues, in the order in which they were first filled
+	delivered []watch.Message
 
 	active      *run.Ref
 	item        run.Item
@@ -244,14 +244,14 @@ func (w *watching) hear(_ context.Context, rt *rapid.T) error {
 			w.order = slices.Delete(w.order, i, i+1)
 		}
 		w.tell(m)
-		w.told = append(w.told, m)
+		w.delivered = append(w.delivered, m)
 	}
 	return nil
 }
 
 func (w *watching) hearTwice(_ context.Context, rt *rapid.T) error {
-	if len(w.told) > 0 {
-		w.tell(rapid.SampledFrom(w.told).Draw(rt, "again"))
+	if len(w.delivered) > 0 {
+		w.tell(rapid.SampledFrom(w.delivered).Draw(rt, "again"))
 	}
 	return nil
 }
@@ -261,14 +261,14 @@ func (w *watching) tell(m watch.Message) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	heard, err := view.ParseMessage(frame)
+	message, err := view.ParseMessage(frame)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.state.Apply(heard, w.now)
+	w.state.Apply(message, w.now)
 }
 
-// connect is what a client does when it reconnects or catches up.
+// connect acts like a client that reconnects or catches up.
 func (w *watching) connect(ctx context.Context, _ *rapid.T) error {
 	if w.state.NeedsThread() {
 		if err := w.read(ctx); err != nil {
@@ -307,7 +307,7 @@ func (w *watching) read(ctx context.Context) error {
 	return nil
 }
 
-// settle sends everything and lets the client catch up until it misses nothing.
+// settle delivers everything and lets the client catch up until it misses nothing.
 func (w *watching) settle(rt *rapid.T) {
 	ctx := w.t.Context()
 	w.must(rt, w.collect(ctx))
@@ -323,7 +323,7 @@ func (w *watching) settle(rt *rapid.T) {
 			break
 		}
 		if tries == 10 {
-			rt.Fatal("the client goes on asking")
+			rt.Fatal("the client does not become idle")
 		}
 		if waiting {
 			w.now = at
@@ -358,5 +358,5 @@ func jsonOf[T any](rt *rapid.T, events []T) []string {
 	return out
 }
 
-// smallSeals compacts short histories too.
-func smallSeals() sessions.Compaction { return sessions.Compaction{Bytes: 500, Page: 1, Behind: 2} }
+// smallRanges compacts short histories too.
+func smallRanges() sessions.Compaction { return sessions.Compaction{Bytes: 500, Page: 1, Behind: 2} }

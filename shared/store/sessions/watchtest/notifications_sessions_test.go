@@ -19,23 +19,23 @@ import (
 
 // want compares the events except for ids and times, which must be set and
 // distinct.
-func (s *teller) want(t *testing.T, want ...delivery.Event) {
+func (s *collector) want(t *testing.T, want ...delivery.Event) {
 	t.Helper()
-	got := s.told(t)
+	got := s.events(t)
 	ids := map[string]bool{}
 	for _, e := range got {
 		if e.ID == "" || ids[e.ID] || e.Time < 1_000_000_000_000 {
-			t.Errorf("told is %+v", e)
+			t.Errorf("got %+v", e)
 		}
 		ids[e.ID] = true
 	}
 	unlikely := cmpopts.IgnoreFields(delivery.Event{}, "ID", "Time", "Log")
 	if diff := cmp.Diff(want, got, unlikely, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 
-func (s *teller) mustCreate(t *testing.T, n session.New) {
+func (s *collector) mustCreate(t *testing.T, n session.New) {
 	t.Helper()
 	if err := n.Validate(); err != nil {
 		t.Fatal(err)
@@ -45,16 +45,16 @@ func (s *teller) mustCreate(t *testing.T, n session.New) {
 	}
 }
 
-// of returns an event of the teller's session, which names the agent helper.
-func (s *teller) of(typ delivery.Type) delivery.Event {
+// of returns an event of the collector's session, which names the agent helper.
+func (s *collector) of(typ delivery.Type) delivery.Event {
 	return delivery.Event{Type: typ, UserID: watched, SessionID: s.session, Agent: "helper"}
 }
 
-// with returns the teller of a new session of the agent helper, after its first
+// with returns the collector of a new session of the agent helper, after its first
 // event.
-func (s *teller) with(t *testing.T, chain ...string) *teller {
+func (s *collector) with(t *testing.T, chain ...string) *collector {
 	t.Helper()
-	s = &teller{store: s.store, records: s.records, session: uuid.NewString()}
+	s = &collector{store: s.store, records: s.records, session: uuid.NewString()}
 	s.mustCreate(t, session.New{
 		ID: s.session, UserID: watched, Agent: "helper", Nonce: "n", Chain: chain,
 		State: session.Delta{"k": []byte("1")},
@@ -65,7 +65,7 @@ func (s *teller) with(t *testing.T, chain ...string) *teller {
 	return s
 }
 
-func (s *teller) mustAppend(t *testing.T, invocation string) {
+func (s *collector) mustAppend(t *testing.T, invocation string) {
 	t.Helper()
 	e := spoken("user", "hello")
 	e.InvocationID = invocation
@@ -76,7 +76,7 @@ func (s *teller) mustAppend(t *testing.T, invocation string) {
 	}
 }
 
-func (s *teller) mustSave(t *testing.T, id string) {
+func (s *collector) mustSave(t *testing.T, id string) {
 	t.Helper()
 	if _, _, err := s.store.Save(t.Context(), task.Save{SessionID: s.session, UserID: watched, Task: task.Task{
 		ID: id, Bubbles: []byte(`[{"id":"b","type":"agent","text":"x"}]`),
@@ -85,7 +85,7 @@ func (s *teller) mustSave(t *testing.T, id string) {
 	}
 }
 
-func (s *teller) mustPut(t *testing.T, name string, size int) {
+func (s *collector) mustPut(t *testing.T, name string, size int) {
 	t.Helper()
 	put := artifact.Put{
 		UserID: watched, SessionID: s.session, Name: name, MimeType: "text/plain", Body: bytes.Repeat([]byte{'a'}, size),
@@ -95,7 +95,7 @@ func (s *teller) mustPut(t *testing.T, name string, size int) {
 	}
 }
 
-func (s *teller) mustFeedback(t *testing.T, f task.Feedback) {
+func (s *collector) mustFeedback(t *testing.T, f task.Feedback) {
 	t.Helper()
 	f.UserID, f.CreatedTime = watched, time.Now().UnixMilli()
 	if err := s.store.AddFeedback(t.Context(), f); err != nil {
@@ -103,8 +103,8 @@ func (s *teller) mustFeedback(t *testing.T, f task.Feedback) {
 	}
 }
 
-func TestHappened_to_sessions(t *testing.T) {
-	all := newTeller(t)
+func TestNotifications_of_sessions(t *testing.T) {
+	all := newCollector(t)
 	t.Run("a session is created, written to, renamed and deleted", func(t *testing.T) {
 		s := all.with(t)
 		s.mustAppend(t, "i1")
@@ -114,7 +114,7 @@ func TestHappened_to_sessions(t *testing.T) {
 		}
 		s.mustPut(t, "report", 10)
 		s.mustSave(t, "t1")
-		if got := len(s.told(t)); got != 2 {
+		if got := len(s.events(t)); got != 2 {
 			t.Errorf("%d events", got)
 		}
 		if err := s.store.Delete(t.Context(), watched, s.session); err != nil {
@@ -146,7 +146,7 @@ func TestHappened_to_sessions(t *testing.T) {
 		s := all.with(t)
 		s.mustSave(t, "t1")
 		s.mustPut(t, "report", 10)
-		s.told(t)
+		s.events(t)
 		f := session.ForkOf{UserID: watched, SessionID: s.session, ID: uuid.NewString(), Nonce: "f"}
 		if _, err := s.store.Fork(t.Context(), f); err != nil {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func TestHappened_to_sessions(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		s.told(t)
+		s.events(t)
 		r := session.Rewind{UserID: watched, SessionID: s.session, Before: "i2", Nonce: uuid.NewString()}
 		if _, err := s.store.Rewind(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestHappened_to_sessions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.told(t)
+		s.events(t)
 		u := archive.Upload{UserID: "somebody", ImportID: uuid.NewString(), Number: 1, Digest: "d", SessionID: "taken", Part: part}
 		if _, err := s.store.Import(t.Context(), u); err != nil {
 			t.Fatal(err)
@@ -206,8 +206,8 @@ func TestHappened_to_sessions(t *testing.T) {
 	})
 }
 
-func TestHappened_in_sessions(t *testing.T) {
-	all := newTeller(t)
+func TestNotifications_in_sessions(t *testing.T) {
+	all := newCollector(t)
 	t.Run("a failed run has its error, and the next run discards it", func(t *testing.T) {
 		s := all.with(t)
 		ref := s.mustStart(t)
@@ -242,13 +242,13 @@ func TestHappened_in_sessions(t *testing.T) {
 			s.mustEnd(t, ref, run.Completed)
 			s.mustPut(t, "report", 10)
 			var depths []int
-			for _, e := range s.told(t) {
+			for _, e := range s.events(t) {
 				if e.Depth != len(e.Chain) {
-					t.Errorf("told is %+v", e)
+					t.Errorf("got %+v", e)
 				}
 				depths = append(depths, e.Depth)
 			}
-			n := len(chain) // the feedback is a person's, and what comes behind the end too
+			n := len(chain) // a person gives feedback, and the last one is after the end
 			if diff := cmp.Diff([]int{n, n, n, 0, n, 0}, depths); diff != "" {
 				t.Errorf("depths with %v (-want +got):\n%s", chain, diff)
 			}
@@ -270,14 +270,14 @@ func TestHappened_in_sessions(t *testing.T) {
 		if _, err := s.store.Fork(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
-		s.told(t)
+		s.events(t)
 		s.mustSave(t, "t1") // keeps the version that the fork shows
 		s.want(t, saved)
 		in := *s
 		in.session = f.ID
 		in.mustSave(t, s.takenTask(t, f.ID)) // copies it first
-		if got := in.told(t); len(got) != 1 || got[0].Type != delivery.TaskSaved || got[0].SessionID != f.ID {
-			t.Errorf("told is %+v", got)
+		if got := in.events(t); len(got) != 1 || got[0].Type != delivery.TaskSaved || got[0].SessionID != f.ID {
+			t.Errorf("got %+v", got)
 		}
 		if err := s.store.DeleteTask(t.Context(), watched, s.session, "t1"); err != nil {
 			t.Fatal(err)
@@ -311,7 +311,7 @@ func TestHappened_in_sessions(t *testing.T) {
 }
 
 // takenTask returns the id of a fork's only task.
-func (s *teller) takenTask(t *testing.T, fork string) string {
+func (s *collector) takenTask(t *testing.T, fork string) string {
 	t.Helper()
 	page, err := s.store.Tasks(t.Context(), task.Query{UserID: watched, SessionID: fork})
 	if err != nil || len(page.Tasks) != 1 {

@@ -17,23 +17,23 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// teller collects the events for receivers, from the table's stream.
-type teller struct {
+// collector collects the events for receivers, from the table's stream.
+type collector struct {
 	store   *stores.Store
 	records *records
 	session string
 }
 
-func newTeller(t *testing.T) *teller {
+func newCollector(t *testing.T) *collector {
 	t.Helper()
 	engine, records := newTable()
-	return &teller{store: stores.New(engine), records: records}
+	return &collector{store: stores.New(engine), records: records}
 }
 
-// in returns the teller of a new session; earlier events have been read.
-func (s *teller) in(t *testing.T) *teller {
+// in returns the collector of a new session; earlier events have been read.
+func (s *collector) in(t *testing.T) *collector {
 	t.Helper()
-	s = &teller{store: s.store, records: s.records, session: uuid.NewString()}
+	s = &collector{store: s.store, records: s.records, session: uuid.NewString()}
 	n := session.New{ID: s.session, UserID: watched, Nonce: "n"}
 	if err := n.Validate(); err != nil {
 		t.Fatal(err)
@@ -41,12 +41,12 @@ func (s *teller) in(t *testing.T) *teller {
 	if _, err := s.store.Create(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	s.wantTold(t, "session.created  0")
+	s.wantEvents(t, "session.created  0")
 	return s
 }
 
-// told returns the events since the last call.
-func (s *teller) told(t *testing.T) []delivery.Event {
+// events returns the events since the last call.
+func (s *collector) events(t *testing.T) []delivery.Event {
 	t.Helper()
 	var all []delivery.Event
 	for _, c := range s.records.next() {
@@ -56,29 +56,29 @@ func (s *teller) told(t *testing.T) []delivery.Event {
 		}
 		again, err := s.store.Notifications(t.Context(), c.Change)
 		if diff := cmp.Diff(events, again); diff != "" || err != nil {
-			t.Errorf("told again, it differs: %v\n%s", err, diff)
+			t.Errorf("read again, it differs: %v\n%s", err, diff)
 		}
 		all = append(all, events...)
 	}
 	return all
 }
 
-// wantTold compares the events: types, runs and positions.
-func (s *teller) wantTold(t *testing.T, want ...string) {
+// wantEvents compares the events: types, runs and positions.
+func (s *collector) wantEvents(t *testing.T, want ...string) {
 	t.Helper()
 	var got []string
-	for _, e := range s.told(t) {
+	for _, e := range s.events(t) {
 		if e.ID == "" || e.Time == 0 || e.Log == "" && e.SessionID == "" {
-			t.Errorf("told is %+v", e)
+			t.Errorf("got %+v", e)
 		}
 		got = append(got, fmt.Sprintf("%s %s %d", e.Type, e.RunID, e.Seq))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
 
-func (s *teller) mustStart(t *testing.T) run.Ref {
+func (s *collector) mustStart(t *testing.T) run.Ref {
 	t.Helper()
 	ref := run.Ref{UserID: watched, SessionID: s.session, RunID: "r1"}
 	start := run.Start{Ref: ref, Mode: run.Managed, Input: []session.Event{spoken("user", "hello"), spoken("user", "there")}}
@@ -88,7 +88,7 @@ func (s *teller) mustStart(t *testing.T) run.Ref {
 	return ref
 }
 
-func (s *teller) mustItem(t *testing.T, ref run.Ref) run.Item {
+func (s *collector) mustItem(t *testing.T, ref run.Ref) run.Item {
 	t.Helper()
 	it, err := s.store.BeginItem(t.Context(), ref, session.Event{Author: "agent", Fields: map[string]json.RawMessage{
 		"content": json.RawMessage(`{"role":"model"}`),
@@ -102,7 +102,7 @@ func (s *teller) mustItem(t *testing.T, ref run.Ref) run.Item {
 	return it
 }
 
-func (s *teller) mustEnd(t *testing.T, ref run.Ref, status run.Status) {
+func (s *collector) mustEnd(t *testing.T, ref run.Ref, status run.Status) {
 	t.Helper()
 	if _, err := s.store.End(t.Context(), ref, status, nil); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
 		t.Fatal(err)
@@ -115,8 +115,8 @@ func spoken(author, text string) session.Event {
 	}}
 }
 
-func TestHappened(t *testing.T) {
-	all := newTeller(t)
+func TestNotifications(t *testing.T) {
+	all := newCollector(t)
 	t.Run("a run begins, emits deltas and whole events, and ends", func(t *testing.T) {
 		s := all.in(t)
 		ref := s.mustStart(t)
@@ -128,7 +128,7 @@ func TestHappened(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.mustEnd(t, ref, run.Completed)
-		s.wantTold(t,
+		s.wantEvents(t,
 			"run.started r1 2", "item.completed r1 3", "item.completed r1 4", "item.completed r1 5", "run.completed r1 6")
 	})
 	t.Run("an item that the end of its run completes precedes that end", func(t *testing.T) {
@@ -138,9 +138,9 @@ func TestHappened(t *testing.T) {
 		s.mustEnd(t, ref, run.Completed)
 		got := map[string]bool{}
 		ended := false
-		for _, e := range s.told(t) {
+		for _, e := range s.events(t) {
 			if ended && !got[e.ID] {
-				t.Errorf("%+v is told behind the end", e)
+				t.Errorf("%+v is after the end", e)
 			}
 			got[e.ID] = true
 			ended = ended || e.Type.EndsRun()
@@ -156,7 +156,7 @@ func TestHappened(t *testing.T) {
 		if _, err := s.store.Cancel(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
-		s.wantTold(t, "run.started r1 2", "item.completed r1 3", "item.completed r1 3", "run.cancelled r1 4")
+		s.wantEvents(t, "run.started r1 2", "item.completed r1 3", "item.completed r1 3", "run.cancelled r1 4")
 	})
 	t.Run("events outside of a run are not sent", func(t *testing.T) {
 		s := all.in(t)
@@ -167,7 +167,7 @@ func TestHappened(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.mustStart(t)
-		s.wantTold(t, "run.started r1 3")
+		s.wantEvents(t, "run.started r1 3")
 	})
 	t.Run("a task that waits and is cancelled", func(t *testing.T) {
 		s := all.in(t)
@@ -181,6 +181,6 @@ func TestHappened(t *testing.T) {
 			}
 		}
 		s.mustStart(t)
-		s.wantTold(t, "task.cancelled t1 0", "run.started r1 2")
+		s.wantEvents(t, "task.cancelled t1 0", "run.started r1 2")
 	})
 }
