@@ -124,10 +124,10 @@ test: build $(GOTEST) ## Run every test, with the race detector where memory is 
 	@go build -o build/ ./infra/tools/concurrent ./infra/tools/engine
 	@build/engine $(MAKE) -s --no-print-directory test-go
 
-# The models run thousands of cases one step at a time, and infra/test/upgrade one
-# request after another. The race detector makes them six times as slow, and the tests
-# of the packages that they use find the same races.
-MODELS := ./shared/store/sessions/modeltest ./shared/store/sessions/watchtest ./infra/test/upgrade
+# The models and the comparison of the engines run thousands of cases one step at a
+# time, and infra/test/upgrade one request after another. The race detector makes them
+# six times as slow, and the tests of the packages that they use find the same races.
+MODELS := ./shared/store/sessions/modeltest ./shared/store/sessions/watchtest ./infra/test/upgrade ./shared/store/table/tabletest
 # These tests of other packages run without the detector for the same reason, in every
 # package that has a test of one of these names.
 SEQUENTIAL := TestUnreadable|TestUsage|TestIdempotency_is_deleted_with_its_session|TestMutations|TestImportedMutations|TestInParts|TestAnySchedule[A-Za-z]*|TestBrowserClientReplaysSchedules
