@@ -13,6 +13,8 @@ import (
 	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
 	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/table"
+	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // costs measures the cost of the operations, in an engine of its own.
@@ -28,7 +30,7 @@ func costs(ctx context.Context, out io.Writer, definition samtemplate.Table) ([]
 	}
 	var rows []cost.Row
 	for _, history := range []int{10, 100, price.History, 5000} {
-		measured, err := cost.Measure(ctx, client, definition.Name, history)
+		measured, err := cost.Measure(ctx, dynamo.New(client, definition.Name, store.Schema()), history)
 		if err != nil {
 			return nil, err
 		}

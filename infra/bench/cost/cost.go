@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/test/capacity"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/stores"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Names of the operations that docs/costs.md uses.
@@ -51,9 +49,9 @@ func (r Row) OK() bool {
 }
 
 // Measure runs every operation on a session with a history of that many turns.
-func Measure(ctx context.Context, client *dynamodb.Client, table string, history int) ([]Row, error) {
+func Measure(ctx context.Context, engine table.Engine, history int) ([]Row, error) {
 	m := &measurement{meter: &capacity.Meter{}, user: "user-" + uuid.NewString(), history: history, prose: prose}
-	m.store = stores.New(dynamo.New(m.meter.Attach(client), table, store.Schema()))
+	m.store = stores.New(m.meter.Around(engine))
 	if err := m.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("prepare a history of %d turns: %w", history, err)
 	}

@@ -4,17 +4,17 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/infra/bench/cost"
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 )
 
 // What an operation costs must neither exceed its bound nor grow with the
 // history.
 func TestCost(t *testing.T) {
 	t.Parallel()
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	engine := storetest.Engine(t)
 	first := map[string]cost.Row{}
 	for _, history := range []int{10, 100, 300} {
-		rows, err := cost.Measure(t.Context(), client, table, history)
+		rows, err := cost.Measure(t.Context(), engine, history)
 		if err != nil {
 			t.Fatal(err)
 		}
