@@ -54,7 +54,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python test-clients test-generated test-web test-browser hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean
+.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python test-clients test-generated tck test-web test-browser hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -156,6 +156,10 @@ test-clients: node build $(CLIENTTOOLS) $(if $(ONLY),,test-generated) ## Play st
 
 test-generated: node build $(GENERATEDTOOLS) ## Generate clients from infra/openapi.yaml and play a story with each: LANGUAGE=go, python or typescript
 	@go run ./$(GENERATED) -host $(LOCAL) -tools $(TOOLS) -only '$(LANGUAGE)'
+
+tck: build ## Run the A2A TCK: A2A_TCK= the folder of its branch 1.0-dev, TCK_PYTHON= a Python with what it needs
+	@test -n "$(A2A_TCK)" || { echo "name the folder of github.com/a2aproject/a2a-tck: A2A_TCK=…" >&2; exit 1; }
+	@go run ./$(CLIENTS) -tck '$(A2A_TCK)' -python '$(or $(TCK_PYTHON),$(PYTHON))'
 
 test-web: node $(WEBTOOLS) $(BROWSERTOOLS) ## Type-check the console's page and its browser tests, and run the page's unit tests
 	@cd $(WEB) && npm run --silent check && npm run --silent test

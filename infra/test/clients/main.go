@@ -22,9 +22,16 @@ import (
 func main() {
 	binary := flag.String("host", "build/rethread-local", "the built local host")
 	only := flag.String("only", "", "part of the names of the stories to run")
+	tck := flag.String("tck", "", "folder of the A2A TCK, to run that instead of the stories; its own arguments follow")
+	python := flag.String("python", "python3", "a Python with what the TCK needs")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *binary, *only)
+	err := withSystem(ctx, *binary, func(root, url string) error {
+		if *tck != "" {
+			return runTCK(ctx, *tck, *python, url, flag.Args())
+		}
+		return playSome(ctx, root, url, *only)
+	})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "clients:", err)
@@ -32,7 +39,8 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, binary, only string) (err error) {
+// withSystem calls do while a system with the scripted agent runs.
+func withSystem(ctx context.Context, binary string, do func(root, url string) error) (err error) {
 	root, err := repo.Root("")
 	if err != nil {
 		return err
@@ -51,6 +59,11 @@ func run(ctx context.Context, binary, only string) (err error) {
 		return fmt.Errorf("%w (log: %s)", err, logFile.Name())
 	}
 	defer func() { err = errors.Join(err, h.Stop(), logFile.Close()) }()
+	return do(root, h.URL)
+}
+
+// playSome plays the stories whose names contain a text.
+func playSome(ctx context.Context, root, url, only string) error {
 	var chosen []story
 	for _, s := range stories() {
 		if strings.Contains(s.name, only) {
@@ -60,7 +73,7 @@ func run(ctx context.Context, binary, only string) (err error) {
 	if len(chosen) == 0 {
 		return fmt.Errorf("no story has %q in its name", only)
 	}
-	return play(ctx, root, h.URL, os.Stdout, chosen)
+	return play(ctx, root, url, os.Stdout, chosen)
 }
 
 // agents returns the configuration of the scripted agent, under two names: one

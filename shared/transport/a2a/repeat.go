@@ -2,8 +2,9 @@ package a2a
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"reflect"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
@@ -28,10 +28,15 @@ type messageIDs struct {
 }
 
 // messageIDs derives the ids from the caller, the agent, the context and the task
-// that the message names, and the message's id. Named ids stay.
-func (h *handler) messageIDs(ctx context.Context, m *lib.Message) messageIDs {
+// that the message names, and the message's id and content: some clients use an
+// id for several messages. Named ids stay.
+func (h *handler) messageIDs(ctx context.Context, m *lib.Message) (messageIDs, error) {
+	content, err := json.Marshal(m.Parts)
+	if err != nil {
+		return messageIDs{}, fmt.Errorf("read the parts of a message: %w", err)
+	}
 	derived := func(kind string) string {
-		parts := []string{kind, callerOf(ctx).user, h.agent, m.ContextID, string(m.TaskID), m.ID}
+		parts := []string{kind, callerOf(ctx).user, h.agent, m.ContextID, string(m.TaskID), m.ID, string(content)}
 		return uuid.NewSHA1(uuid.NameSpaceOID, []byte(strings.Join(parts, "\x00"))).String()
 	}
 	ids := messageIDs{task: string(m.TaskID), run: derived("run"), context: m.ContextID}
@@ -41,13 +46,12 @@ func (h *handler) messageIDs(ctx context.Context, m *lib.Message) messageIDs {
 	if ids.context == "" {
 		ids.context = derived("context")
 	}
-	return ids
+	return ids, nil
 }
 
 // sentBefore returns the task that an earlier attempt to send the message began
-// or continued; none if there was no such attempt. A message with the same id
-// and other content is refused.
-func (h *handler) sentBefore(ctx context.Context, ids messageIDs, input session.Event) (task.Link, error) {
+// or continued; none if there was no such attempt.
+func (h *handler) sentBefore(ctx context.Context, ids messageIDs) (task.Link, error) {
 	link, err := h.link(ctx, lib.TaskID(ids.task), access.StartRun)
 	switch {
 	case errors.Is(err, lib.ErrTaskNotFound), errors.Is(err, fault.Of(fault.NotFound)):
@@ -56,19 +60,6 @@ func (h *handler) sentBefore(ctx context.Context, ids messageIDs, input session.
 		return task.Link{}, err
 	case !slices.Contains(link.Runs, ids.run):
 		return task.Link{}, nil
-	}
-	events, err := h.events(ctx, link)
-	if err != nil {
-		return task.Link{}, err
-	}
-	for _, e := range events {
-		if e.InvocationID != ids.run {
-			continue
-		}
-		if first := jsonx.Canonical(e.Fields["content"]); !reflect.DeepEqual(first, jsonx.Canonical(input.Fields["content"])) {
-			return task.Link{}, lib.NewError(lib.ErrInvalidParams, "message.messageId was used for another message")
-		}
-		break
 	}
 	return link, nil
 }

@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -41,7 +42,9 @@ func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHa
 		refuseREST(answer, http.StatusBadRequest, err)
 		return
 	}
-	body = bodyWithJSONNames(body)
+	if body = bodyWithJSONNames(body); old && r.Method == http.MethodPost && strings.HasSuffix(path, "/pushNotificationConfigs") {
+		body = wrappedPushConfig(body)
+	}
 	r = r.Clone(r.Context())
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.URL.Path, r.URL.RawPath = path, ""
@@ -49,6 +52,28 @@ func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHa
 	out := newFirstEventWriter(answer)
 	defer out.close()
 	rest.ServeHTTP(out, r)
+}
+
+// wrappedPushConfig returns the body by which clients of 0.3 create a push
+// configuration in the form that the library reads: some send the configuration
+// itself, as the proto file has it.
+func wrappedPushConfig(body []byte) []byte {
+	var bare struct {
+		Config json.RawMessage `json:"config"`
+		Push   struct {
+			ID string `json:"id"`
+		} `json:"pushNotificationConfig"`
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil || json.Unmarshal(body, &bare) != nil || bare.Config != nil ||
+		members["pushNotificationConfig"] == nil {
+		return body
+	}
+	out, err := jsonx.Marshal(map[string]any{"configId": bare.Push.ID, "config": json.RawMessage(body)})
+	if err != nil {
+		return body
+	}
+	return out
 }
 
 // refuseREST answers an invalid body in the format of HTTP+JSON, with the

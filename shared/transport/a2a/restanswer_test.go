@@ -35,6 +35,10 @@ func TestRESTOfClientsOf03(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, answer)
 		}
 	}
+	created, got, answer := ask(http.MethodPost, "/tasks/"+id+"/pushNotificationConfigs", `{"name":"","pushNotificationConfig":{"id":"mine","url":"https://example.com/"}}`)
+	if config, _ := got["pushNotificationConfig"].(map[string]any); created != http.StatusOK || config["id"] != "mine" {
+		t.Errorf("%d %s", created, answer)
+	}
 	if status, got, answer := ask(http.MethodPost, "/message:stream", `{}`); status != http.StatusBadRequest || got["type"] != "InvalidParamsError" {
 		t.Errorf("%d %s", status, answer)
 	}

@@ -127,13 +127,16 @@ func (h *handler) checkSend(ctx context.Context, req *lib.SendMessageRequest) er
 // names a task replies to its agent's question; any other begins a task. A
 // message that was sent before begins nothing: its task is returned.
 func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.Link, error) {
-	ids := h.messageIDs(ctx, req.Message)
+	ids, err := h.messageIDs(ctx, req.Message)
+	if err != nil {
+		return task.Link{}, err
+	}
 	runID := ids.run
 	input, err := convert.Event(req.Message, ids.task)
 	if err != nil {
 		return task.Link{}, err
 	}
-	link, err := h.sentBefore(ctx, ids, input)
+	link, err := h.sentBefore(ctx, ids)
 	if err != nil || link.TaskID != "" {
 		return link, err
 	}

@@ -96,7 +96,11 @@ class Story:
         first, last = None, None
         async for event in self.streaming.send_message(message("hello")):
             if event.HasField("task"):
-                first = first or event.task
+                first, last = first or event.task, event.task.status.state
+                for a in event.task.artifacts:  # it may have ended already
+                    texts[a.artifact_id] = "".join(p.text for p in a.parts)
+                if last == pb.TASK_STATE_COMPLETED:
+                    closing = dict(texts)
             elif event.HasField("artifact_update"):
                 update = event.artifact_update
                 said = "".join(p.text for p in update.artifact.parts)

@@ -1,0 +1,48 @@
+// Checks that are counted, and what every story needs of the system.
+export const url = process.env.RETHREAD_URL;
+export const agent = `${url}/a2a/scripted`;
+
+let made = 0;
+const failed = [];
+
+export function check(what, passed, ...shown) {
+  made++;
+  if (!passed) failed.push(`${what}: ${shown.map((s) => JSON.stringify(s)).join(' ')}`);
+}
+
+export async function throws(what, call) {
+  try {
+    check(what, false, 'no error, but', await call());
+  } catch (error) {
+    check(what, error instanceof Error, error);
+    return error;
+  }
+}
+
+export async function part(what, play) {
+  try {
+    await play();
+  } catch (error) {
+    failed.push(`${what}: ${error.stack}`);
+  }
+}
+
+export async function signedIn() {
+  const answer = await fetch(`${url}/dev/token`, {
+    method: 'POST',
+    headers: {'Content-Type': 'application/json'},
+    body: JSON.stringify({user_id: `user-${crypto.randomUUID()}`}),
+  });
+  const {token} = await answer.json();
+  return (input, init = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set('Authorization', `Bearer ${token}`);
+    return fetch(input, {...init, headers});
+  };
+}
+
+export function end() {
+  for (const failure of failed) console.log('FAIL', failure);
+  console.log(`checks: ${made}`);
+  process.exit(failed.length ? 1 : 0);
+}
