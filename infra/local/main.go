@@ -50,6 +50,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 		DynamoDBEndpoint: os.Getenv("DYNAMODB_ENDPOINT"),
 		DynamoDBKey:      os.Getenv("DYNAMODB_ACCESS_KEY"),
 		LogLevel:         os.Getenv("LOG_LEVEL"),
+		LogAgentErrors:   os.Getenv("LOG_AGENT_ERRORS"),
 		Metrics:          os.Getenv("METRICS"),
 		OtlpEndpoint:     os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"),
 		OtlpHeaders:      os.Getenv("OTEL_EXPORTER_OTLP_HEADERS"),
@@ -57,8 +58,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 		AgentAPIKey:      os.Getenv("AGENT_API_KEY"),
 		RunLease:         os.Getenv("RUN_LEASE"),
 		Parameters: map[string]string{
-			"LogAgentErrors": env("LOG_AGENT_ERRORS", "true"),
-			"Retention":      os.Getenv("RETENTION"), "MaxSessions": os.Getenv("MAX_SESSIONS"), "MaxRuns": os.Getenv("MAX_RUNS"),
+			"Retention": os.Getenv("RETENTION"), "MaxSessions": os.Getenv("MAX_SESSIONS"), "MaxRuns": os.Getenv("MAX_RUNS"),
 			"MaxBytes": os.Getenv("MAX_BYTES"), "MaxStreams": os.Getenv("MAX_STREAMS"), "StreamTurn": os.Getenv("STREAM_TURN"),
 			"RunnerConcurrency": os.Getenv("RUNNER_CONCURRENCY"), "StreamConcurrency": os.Getenv("STREAM_CONCURRENCY"),
 			"DeliveryConcurrency": os.Getenv("DELIVERY_CONCURRENCY"), "BackgroundConcurrency": os.Getenv("BACKGROUND_CONCURRENCY"),

@@ -76,7 +76,8 @@ func (s *System) parameters() (map[string]string, error) {
 // defaults are values of parameters that some templates do not declare.
 func (s *System) defaults() map[string]string {
 	return map[string]string{
-		"EventBusName": busName, "Metrics": cmp.Or(s.opts.Metrics, "off"), "OtlpEndpoint": s.opts.OtlpEndpoint, "OtlpHeaders": s.headers,
+		"LogAgentErrors": cmp.Or(s.opts.LogAgentErrors, "true"),
+		"EventBusName":   busName, "Metrics": cmp.Or(s.opts.Metrics, "off"), "OtlpEndpoint": s.opts.OtlpEndpoint, "OtlpHeaders": s.headers,
 	}
 }
 

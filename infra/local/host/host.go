@@ -56,6 +56,9 @@ type Options struct {
 	DynamoDBKey string
 	// LogLevel for the functions; empty means the template's default.
 	LogLevel string
+	// LogAgentErrors is "false" if the runner does not log why a run failed in the words
+	// of its agent, which a developer wants to see; empty means "true".
+	LogAgentErrors string
 	// Metrics selects what functions measure; empty means nothing, since no local tool
 	// reads it.
 	Metrics string
