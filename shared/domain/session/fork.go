@@ -32,6 +32,28 @@ func (f ForkOf) Boundary(s ForkSource) (Boundary, error) {
 	return Boundary{Timeline: s.Shown.Before(s.Last + 1), At: s.Last, Found: f.Before == nil}, nil
 }
 
+// OpenItem is an item that was in progress when the head of the source's log was
+// read, as it was read after that.
+type OpenItem struct {
+	Log        string
+	Position   int64
+	InProgress bool  // still
+	Change     Delta // of a completed item
+}
+
+// Resolve decides what becomes of an item that may be in progress. A fork cannot
+// watch an item grow: one in progress is left out, and everything after it stays. A
+// completed item stays too. If it changes the state, compare is true: the fork is
+// right only if the state that was read includes the change, that is if no change was
+// appended since.
+func (b Boundary) Resolve(item OpenItem) (out Boundary, compare bool) {
+	if item.InProgress {
+		b.Timeline = b.Timeline.Without(item.Log, item.Position)
+		return b, false
+	}
+	return b, len(item.Change) > 0
+}
+
 // NameOf returns the name of a fork: the requested one, or else one derived from the
 // source's name, or from its id if it has none; at most MaxName characters.
 func (f ForkOf) NameOf(source, id string) string {

@@ -4,9 +4,11 @@ import "github.com/rethread/rethread/shared/domain/session"
 
 // Log is the log of a session that a watcher catches up with.
 type Log struct {
-	Epoch int64
-	Head  int64 // seq of its newest event, 0 for none
-	Base  int64 // the last seq that the session took over as a fork, 0 for none
+	SessionID string
+	Epoch     int64
+	Head      int64 // seq of its newest event, 0 for none
+	Offset    int64 // of the cursor of a watcher that has all of the log
+	Base      int64 // the last seq that the session inherited as a fork, 0 for none
 }
 
 // Start is from where a watcher is brought up to date.

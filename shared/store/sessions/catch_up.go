@@ -48,7 +48,7 @@ func (f *catchUp) read(ctx context.Context, from watch.From) ([]watch.Message, e
 		stand = *from.Cursor
 	}
 	if start.Reason != "" {
-		return []watch.Message{f.reload(stand, start.Reason)}, nil
+		return []watch.Message{f.log().Reload(stand, start.Reason)}, nil
 	}
 	page, err := f.s.events(ctx, f.h, session.EventQuery{
 		View: session.Effective, Limit: watch.MaxBehind + 1, After: start.After,
@@ -57,7 +57,7 @@ func (f *catchUp) read(ctx context.Context, from watch.From) ([]watch.Message, e
 		return nil, err
 	}
 	if page.Next != nil {
-		return []watch.Message{f.reload(stand, watch.ReasonBehind)}, nil
+		return []watch.Message{f.log().Reload(stand, watch.ReasonBehind)}, nil
 	}
 	begin := stand
 	out := make([]watch.Message, 0, len(page.Events)+1)
@@ -77,7 +77,7 @@ func (f *catchUp) read(ctx context.Context, from watch.From) ([]watch.Message, e
 		out = append(out, messages...)
 	}
 	if len(out) >= watch.MaxCatchUp { // an item in progress took most of them
-		return []watch.Message{f.reload(begin, watch.ReasonBehind)}, nil
+		return []watch.Message{f.log().Reload(begin, watch.ReasonBehind)}, nil
 	}
 	status, err := f.status(ctx, stand)
 	return append(out, status), err
@@ -96,39 +96,30 @@ func (f *catchUp) withDistantItem(ctx context.Context, events []session.Event, s
 	return append(page.Events[:1:1], events...), nil
 }
 
-// messagesFor is what brings an event to a watcher who stands somewhere: a snapshot,
-// or what together is as good where that is too large for a message.
-func (f *catchUp) messagesFor(ctx context.Context, e session.Event, stand watch.Cursor, from watch.From) ([]watch.Message, error) {
-	m := watch.SnapshotOf(f.h.Epoch, e)
-	m.Prev, m.SessionID = stand, f.h.id()
-	if f.at.last() == e.Seq && e.Status != session.EventInProgress {
-		m.Cursor.Offset = max(m.Cursor.Offset, f.at.offset)
-	}
-	if f.streamedItem == e.Seq && e.Status != session.EventInProgress {
-		m.Cursor.Offset = e.Deltas + 1 // its end is a step of its own, even without deltas
-	}
-	if m.Fits() {
+// messagesFor returns the messages that bring an event to a watcher at prev. It reads
+// the deltas of an item in progress that is too large for one message.
+func (f *catchUp) messagesFor(ctx context.Context, e session.Event, prev watch.Cursor, from watch.From) ([]watch.Message, error) {
+	m := f.log().Snapshot(e, prev, f.streamedItem == e.Seq)
+	if !m.MustSplit() {
 		return []watch.Message{m}, nil
-	}
-	if e.Status != session.EventInProgress {
-		return []watch.Message{m}, nil // which becomes a reload
 	}
 	deltas, err := f.s.deltasOf(ctx, f.h.Log, e)
 	if err != nil {
 		return nil, err
 	}
-	if c := from.Cursor; c != nil && c.Seq == e.Seq && 0 < c.Offset && c.Offset <= e.Deltas {
-		// The newest delta is sent even to a watcher that has it: an item of which
-		// nothing is sent has ended.
-		m.Prev.Offset = min(c.Offset, e.Deltas-1)
-		return watch.InDeltas(m, deltas), nil
+	return watch.Split(m, deltas, from.Cursor)
+}
+
+// log returns the session's log as it was read.
+func (f *catchUp) log() watch.Log {
+	return watch.Log{
+		SessionID: f.h.id(), Epoch: f.h.Epoch, Head: f.at.last(), Offset: f.at.offset, Base: f.h.base(),
 	}
-	return watch.InParts(m, run.RoleOf(e), deltas)
 }
 
 // start decides from where the watcher is brought up to date.
 func (f *catchUp) start(ctx context.Context, from watch.From) (watch.Start, error) {
-	log := watch.Log{Epoch: f.h.Epoch, Head: f.at.last(), Base: f.h.base()}
+	log := f.log()
 	switch {
 	case from.Cursor != nil:
 		return log.AtCursor(*from.Cursor, func(seq int64) (watch.SeenEntry, error) {
@@ -184,18 +175,11 @@ func (f *catchUp) seqOf(ctx context.Context, id string) (int64, error) {
 	}
 }
 
-func (f *catchUp) reload(stand watch.Cursor, reason string) watch.Message {
-	return watch.Message{
-		Type: watch.Reload, SessionID: f.h.id(), Prev: stand, Reason: reason,
-		Cursor: watch.Cursor{Epoch: f.h.Epoch, Seq: f.at.last(), Offset: f.at.offset},
-	}
-}
-
-// status is the last message: how the session stands, with all of the log up
-// to the head behind it. The header is read anew: one from before the entries
-// would tell of a status that a run among them has ended, in a place behind it,
-// where nothing that comes later corrects it.
-func (f *catchUp) status(ctx context.Context, stand watch.Cursor) (watch.Message, error) {
+// status returns the last message: the session's status, with all of the log up to
+// the head before it. It reads the header again. One read before the entries could
+// carry a status that a run among them has ended, after that end, where no later
+// message corrects it.
+func (f *catchUp) status(ctx context.Context, prev watch.Cursor) (watch.Message, error) {
 	now, err := f.s.header(ctx, f.h.User, f.h.id())
 	if err != nil {
 		return watch.Message{}, err
@@ -204,18 +188,11 @@ func (f *catchUp) status(ctx context.Context, stand watch.Cursor) (watch.Message
 		return watch.Message{}, errRewound
 	}
 	f.h = now
-	m := watch.Message{
-		Type: watch.Status, SessionID: f.h.id(), Prev: stand, Cursor: stand, Status: f.h.Status, RunID: f.h.Run,
+	var last *run.Run
+	if now.Status == session.Failed {
+		if last, err = f.s.pastRun(ctx, now, now.UnfinishedRun); err != nil {
+			return watch.Message{}, err
+		}
 	}
-	if stand.Seq < f.at.last() {
-		m.Cursor = watch.Cursor{Epoch: f.h.Epoch, Seq: f.at.last(), Offset: f.at.offset}
-	}
-	if f.h.Status != session.Failed {
-		return m, nil
-	}
-	past, err := f.s.pastRun(ctx, f.h, f.h.UnfinishedRun)
-	if past != nil {
-		m.RunID, m.Error = past.ID, past.Error
-	}
-	return m, err
+	return f.log().Status(prev, now.Status, now.Run, last), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/records"
@@ -199,7 +200,7 @@ func (s *Store) eraseImports(ctx context.Context, e *erasureItem) error {
 // deleteUnless removes an import with everything it brought; if it is complete, it
 // removes only the record of the import.
 func (s *Store) deleteUnless(ctx context.Context, rec *importItem) error {
-	if rec.State == importDone {
+	if rec.State == archive.ImportDone {
 		return s.db.DeleteItems(ctx, []table.Item{rec.key().Item()})
 	}
 	return s.abandon(ctx, rec)

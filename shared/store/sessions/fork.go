@@ -105,7 +105,7 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 	if b.Boundary, err = f.Boundary(from); err != nil {
 		return nil, err
 	}
-	return b, s.leaveOpen(ctx, source, at, b)
+	return b, s.resolveOpen(ctx, source, at, b)
 }
 
 // goBack reads what a source showed just before a target, nil for none, and takes
@@ -126,22 +126,22 @@ func (s *Store) goBack(
 	return err
 }
 
-// leaveOpen takes an item in progress out of what a fork takes over: a fork
-// cannot watch it grow. All that stands behind it stays. An item that was
-// completed meanwhile belongs to it only where the head that was read knows of
-// what the item changes of the state.
-func (s *Store) leaveOpen(ctx context.Context, source *header, at head, b *boundary) error {
+// resolveOpen applies Boundary.Resolve to the item that was in progress at the head
+// that was read, if the fork would inherit it. It returns table.ErrConditionFailed if
+// the item was completed since and the state that was read may lack its change.
+func (s *Store) resolveOpen(ctx context.Context, source *header, at head, b *boundary) error {
 	if at.open == 0 || !b.Timeline.Shows(source.Log, at.open) {
 		return nil
 	}
 	rec, err := s.entryCovering(ctx, source.Log, at.open)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case rec.inProgress():
-		b.Timeline = b.Timeline.Without(source.Log, at.open)
-		return nil
-	case len(rec.events[0].Change()) == 0:
+	}
+	compare := false
+	b.Boundary, compare = b.Resolve(session.OpenItem{
+		Log: source.Log, Position: at.open, InProgress: rec.inProgress(), Change: rec.events[0].Change(),
+	})
+	if !compare {
 		return nil
 	}
 	now, err := s.readHead(ctx, source)

@@ -22,26 +22,19 @@ const (
 	importBusy = 30 * time.Second
 )
 
-// The states of an import.
-const (
-	importOpen = "open"
-	importDone = "done"
-	importDead = "dead" // it is being cleared
-)
-
 // importItem is an import: parts of a session go into a log that no session
 // points to, and a transaction with the last of them makes the session point
 // to it. So nothing shows before, and what was broken off is swept like the log
 // of a deleted session.
 type importItem struct {
-	PK      string `dynamodbav:"PK"`
-	SK      string `dynamodbav:"SK"`
-	Session string `dynamodbav:"s"`
-	KeyedBy string `dynamodbav:"ik,omitempty"` // the idempotency claim that it was begun under
-	Log     string `dynamodbav:"l"`
-	State   string `dynamodbav:"st"`
-	Version int64  `dynamodbav:"v"`
-	Next    int    `dynamodbav:"n"` // part that is expected
+	PK      string              `dynamodbav:"PK"`
+	SK      string              `dynamodbav:"SK"`
+	Session string              `dynamodbav:"s"`
+	KeyedBy string              `dynamodbav:"ik,omitempty"` // the idempotency claim that it was begun under
+	Log     string              `dynamodbav:"l"`
+	State   archive.ImportState `dynamodbav:"st"`
+	Version int64               `dynamodbav:"v"`
+	Next    int                 `dynamodbav:"n"` // part that is expected
 	// Digest is of the part that was taken last or is being taken now: then
 	// Begun is its number, and only the same part may go on.
 	Digest       string   `dynamodbav:"d"`
@@ -102,8 +95,11 @@ func (s *Store) takePart(ctx context.Context, u archive.Upload) (archive.Progres
 			return archive.Progress{}, err
 		}
 	}
-	if over, err := s.takenBefore(ctx, &rec, u); over != nil || err != nil {
-		return derefOr(over), err
+	switch repeated, err := rec.standing().Admit(u); {
+	case err != nil:
+		return archive.Progress{}, err
+	case repeated:
+		return s.repeat(ctx, &rec, u.UserID)
 	}
 	w := &importing{s: s, rec: &rec, u: u}
 	if err := w.check(ctx); err != nil {
@@ -128,7 +124,7 @@ func (s *Store) newImport(ctx context.Context, u archive.Upload) (*importItem, e
 	}
 	k := importKey(u.UserID, u.ImportID)
 	rec := &importItem{
-		PK: k.PK, SK: k.SK, Session: u.Part.Head.Session.ID, Log: s.newLog(), State: importOpen, Next: 1,
+		PK: k.PK, SK: k.SK, Session: u.Part.Head.Session.ID, Log: s.newLog(), State: archive.ImportOpen, Next: 1,
 		KeyedBy: u.KeyedBy, Head: logHead{Next: 1},
 	}
 	if u.SessionID != "" {
@@ -147,25 +143,17 @@ func (s *Store) free(ctx context.Context, rec *importItem) error {
 	return err
 }
 
-// takenBefore answers for a part that was taken already, and refuses one that
-// is not expected.
-func (s *Store) takenBefore(ctx context.Context, rec *importItem, u archive.Upload) (*archive.Progress, error) {
-	last := u.Number == rec.Next-1 && u.Digest == rec.Digest
-	switch {
-	case rec.State == importDone && last:
-		return s.imported(ctx, rec, u.UserID)
-	case rec.State != importOpen:
-		return nil, fault.New(fault.Conflict, "the import is over")
-	case last:
-		p := rec.progress()
-		return &p, nil
-	case u.Number != rec.Next:
-		return nil, fault.New(fault.Conflict, "part %d is expected, not %d", rec.Next, u.Number).With("next_part", rec.Next)
-	case rec.Begun == u.Number && rec.Digest != u.Digest:
-		return nil, fault.New(fault.Conflict,
-			"part %d was begun with other content: send that again, or delete the import", u.Number)
+// standing returns the import as it decides about the next upload.
+func (i *importItem) standing() archive.Import {
+	return archive.Import{State: i.State, Next: i.Next, Begun: i.Begun, Digest: i.Digest}
+}
+
+// repeat answers an upload that repeats the last imported part.
+func (s *Store) repeat(ctx context.Context, rec *importItem, userID string) (archive.Progress, error) {
+	if rec.State == archive.ImportDone {
+		return s.imported(ctx, rec, userID)
 	}
-	return nil, nil
+	return rec.progress(), nil
 }
 
 func (i *importItem) progress() archive.Progress {
@@ -175,12 +163,12 @@ func (i *importItem) progress() archive.Progress {
 	}
 }
 
-// imported is the answer to a document that is complete.
-func (s *Store) imported(ctx context.Context, rec *importItem, userID string) (*archive.Progress, error) {
-	there, err := s.Get(ctx, userID, rec.Session)
+// imported returns the progress of a complete import, with its session.
+func (s *Store) imported(ctx context.Context, rec *importItem, userID string) (archive.Progress, error) {
 	p := rec.progress()
-	p.Session = &there
-	return &p, err
+	created, err := s.Get(ctx, userID, rec.Session)
+	p.Session = &created
+	return p, err
 }
 
 // claimPart notes that a part is being taken; table.ErrConditionFailed where another
@@ -225,7 +213,7 @@ func (s *Store) arrived(ctx context.Context, user, id string, known map[string]b
 		if err != nil {
 			return false, err
 		}
-		known[id] = !found || rec.State == importDone
+		known[id] = !found || rec.State == archive.ImportDone
 	}
 	return known[id], nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -18,9 +19,9 @@ func (s *Store) Abandon(ctx context.Context, userID, importID string) error {
 		return err
 	case !found:
 		return fault.Missing("Import")
-	case rec.State == importDone:
+	case rec.State == archive.ImportDone:
 		return fault.New(fault.Conflict, "the import is complete: delete the session").With("session_id", rec.Session)
-	case rec.Next <= rec.Begun && rec.State == importOpen && s.millis() < rec.Busy:
+	case rec.Next <= rec.Begun && rec.State == archive.ImportOpen && s.millis() < rec.Busy:
 		return &fault.Error{
 			Kind: fault.Busy, Detail: "a part is being taken", RetryAfter: importBusy,
 		}
@@ -35,9 +36,9 @@ func (s *Store) Abandon(ctx context.Context, userID, importID string) error {
 // abandon ends an import and clears what it brought. The import itself goes
 // last, so that it can be repeated wherever it stops.
 func (s *Store) abandon(ctx context.Context, rec *importItem) error {
-	if rec.State == importOpen {
+	if rec.State == archive.ImportOpen {
 		c := rec.same()
-		rec.State, rec.Version = importDead, rec.Version+1
+		rec.State, rec.Version = archive.ImportDead, rec.Version+1
 		if err := s.db.Put(ctx, rec, c); err != nil {
 			return err
 		}
@@ -71,7 +72,7 @@ func (s *Store) SweepImports(ctx context.Context) (int, error) {
 	return s.sweep(ctx, gpkImport, at, func(ctx context.Context, k table.Key) (bool, error) {
 		var rec importItem
 		found, err := s.db.Get(ctx, k, &rec)
-		if err != nil || !found || rec.State == importDone || rec.GSK >= due {
+		if err != nil || !found || rec.State == archive.ImportDone || rec.GSK >= due {
 			return false, err
 		}
 		if err := s.abandon(ctx, &rec); err != nil && !errors.Is(err, table.ErrConditionFailed) {

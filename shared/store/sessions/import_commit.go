@@ -55,7 +55,7 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 	}
 	writes = append(writes, w.s.createWrites(h)...)
 	done := *w.rec
-	done.State, done.Version, done.Next = importDone, done.Version+1, done.Next+1
+	done.State, done.Version, done.Next = archive.ImportDone, done.Version+1, done.Next+1
 	done.GPK, done.GSK, done.Expire = "", "", w.s.now().Add(importLife).Unix()
 	done.Body = content.Body{}
 	writes = append(writes, table.Put(h, table.ItemNotExists()), table.Put(done, w.rec.same()))
@@ -69,8 +69,7 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 		return archive.Progress{}, err
 	}
 	w.tidy(ctx, aside, dropped)
-	p, err := w.s.imported(ctx, &done, w.u.UserID)
-	return derefOr(p), err
+	return w.s.imported(ctx, &done, w.u.UserID)
 }
 
 // taken tells a session that has the id from everything else that may have come
@@ -78,7 +77,7 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 func (w *importing) taken(ctx context.Context) error {
 	var now importItem
 	found, err := w.s.db.Get(ctx, w.rec.key(), &now)
-	if err == nil && found && now.State == importOpen {
+	if err == nil && found && now.State == archive.ImportOpen {
 		err = w.s.free(ctx, w.rec)
 	}
 	return cmp.Or(err, table.ErrConditionFailed)

@@ -1,0 +1,43 @@
+package archive
+
+import "github.com/rethread/rethread/shared/base/fault"
+
+// ImportState is the state of an import.
+type ImportState string
+
+// The states of an import.
+const (
+	ImportOpen ImportState = "open" // further parts are expected
+	ImportDone ImportState = "done"
+	ImportDead ImportState = "dead" // abandoned; its data is being deleted
+)
+
+// Import is the progress of an import as it decides about the next upload.
+type Import struct {
+	State ImportState
+	Next  int // number of the expected part
+	// Begun is the number of the part that was begun last. It equals Next while that
+	// part is being imported, or if it was interrupted.
+	Begun  int
+	Digest string // of the part Begun
+}
+
+// Admit decides about an upload. It reports whether the upload repeats the last
+// imported part, whose answer was lost: it is answered again and imports nothing. It
+// returns fault.Conflict if the import has ended, another part is expected, or the
+// part was begun with other content.
+func (i Import) Admit(u Upload) (repeated bool, err error) {
+	repeated = u.Number == i.Next-1 && u.Digest == i.Digest
+	switch {
+	case repeated && i.State != ImportDead:
+		return true, nil
+	case i.State != ImportOpen:
+		return false, fault.New(fault.Conflict, "the import is over")
+	case u.Number != i.Next:
+		return false, fault.New(fault.Conflict, "part %d is expected, not %d", i.Next, u.Number).With("next_part", i.Next)
+	case i.Begun == u.Number && i.Digest != u.Digest:
+		return false, fault.New(fault.Conflict,
+			"part %d was begun with other content: send that again, or delete the import", u.Number)
+	}
+	return false, nil
+}
