@@ -1,6 +1,7 @@
 // Package agent calls the configured agents: stateless endpoints that get a session's
 // whole history and stream their output. docs/agent-protocol.md specifies the
-// protocol for authors of agents; OpenAI's chat completions are supported too.
+// protocol for authors of agents; models behind OpenAI's chat completions and Responses
+// APIs are supported too.
 //
 // Agents satisfy the contract of run.Agent, and more: their output is checked, every
 // event has the run's invocation and an author, an item begins only when none is in
@@ -14,5 +15,6 @@ import "github.com/rethread/rethread/shared/domain/run"
 var (
 	_ run.Agent  = (*HTTP)(nil)
 	_ run.Agent  = (*ChatCompletions)(nil)
+	_ run.Agent  = (*Responses)(nil)
 	_ run.Agents = Directory(nil)
 )

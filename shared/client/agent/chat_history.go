@@ -32,36 +32,6 @@ type imageURL struct {
 	URL string `json:"url"`
 }
 
-// content is the part of an event's content that a chat can represent.
-type content struct {
-	Role  string            `json:"role"`
-	Parts []json.RawMessage `json:"parts"`
-}
-
-type contentMember struct {
-	Text    *string `json:"text"`
-	Thought bool    `json:"thought"`
-	Call    *struct {
-		ID   string          `json:"id"`
-		Name string          `json:"name"`
-		Args json.RawMessage `json:"args"`
-	} `json:"function_call"`
-	Response *struct {
-		ID       string          `json:"id"`
-		Name     string          `json:"name"`
-		Response json.RawMessage `json:"response"`
-	} `json:"function_response"`
-	Inline *struct {
-		MimeType string `json:"mime_type"`
-		Name     string `json:"display_name"`
-		Data     string `json:"data"`
-	} `json:"inline_data"`
-	File *struct {
-		MimeType string `json:"mime_type"`
-		URI      string `json:"file_uri"`
-	} `json:"file_data"`
-}
-
 // history builds a chat's messages. The API requires the answer of every tool call
 // right after the call, and no answer without a call. A session need not satisfy
 // that, so history adds and drops answers.
@@ -72,14 +42,6 @@ type history struct {
 	calls    int
 }
 
-type openCall struct {
-	id, name string
-	ours     bool // the session's call has no id, so this one was generated
-}
-
-// noResult answers a call that has no answer when the conversation continues.
-const noResult = `{"error":"the call got no response"}`
-
 // truncatedNote tells a model that it does not have the whole conversation.
 const truncatedNote = "The beginning of this conversation is left out."
 
@@ -87,11 +49,7 @@ const truncatedNote = "The beginning of this conversation is left out."
 // content are left out, and so is thinking that the model does not get back.
 func messagesOf(chat Chat, req run.Request) ([]message, error) {
 	h := history{chat: chat}
-	system := chat.System
-	if req.Truncated {
-		system = strings.TrimSpace(system + "\n\n" + truncatedNote)
-	}
-	if system != "" {
+	if system := withTruncation(chat.System, req); system != "" {
 		h.messages = append(h.messages, message{Role: "system", Content: system})
 	}
 	for _, e := range req.Events {
@@ -103,23 +61,23 @@ func messagesOf(chat Chat, req run.Request) ([]message, error) {
 	return h.messages, nil
 }
 
+// withTruncation returns the instructions of a model, which say so if it does not
+// have the whole conversation.
+func withTruncation(system string, req run.Request) string {
+	if !req.Truncated {
+		return system
+	}
+	return strings.TrimSpace(system + "\n\n" + truncatedNote)
+}
+
 func (h *history) add(e session.Event) error {
-	var c content
-	if raw := e.Fields["content"]; jsonx.IsNull(raw) {
-		return nil
-	} else if err := json.Unmarshal(raw, &c); err != nil {
-		return fmt.Errorf("read content: %w", err)
+	c, err := contentOf(e)
+	if err != nil {
+		return err
 	}
-	turn := turn{
-		assistant: c.Role == "model" || c.Role == "assistant" || c.Role == "" && e.Author != "user",
-		record:    recordOf(e, h.chat.Model),
-	}
+	turn := turn{assistant: c.fromModel(e), record: recordOf(e, h.chat.Model)}
 	for _, raw := range c.Parts {
-		var p contentMember
-		if json.Unmarshal(raw, &p) != nil {
-			p = contentMember{} // of another shape: its JSON is the text
-		}
-		turn.add(h, p, raw)
+		turn.add(h, memberOf(raw), raw)
 	}
 	h.say(turn)
 	return nil
@@ -152,16 +110,9 @@ func (t *turn) add(h *history, p contentMember, raw json.RawMessage) {
 	case p.Response != nil:
 		t.text(fmt.Sprintf("[response of %s: %s]", p.Response.Name, p.Response.Response))
 	case p.Inline != nil && !t.assistant && strings.HasPrefix(p.Inline.MimeType, "image/"):
-		// ADK encodes bytes in the URL-safe alphabet, which data URLs do not use.
-		data := strings.NewReplacer("-", "+", "_", "/").Replace(p.Inline.Data)
-		url := "data:" + p.Inline.MimeType + ";base64," + data
-		t.parts = append(t.parts, contentPart{Type: "image_url", ImageURL: &imageURL{url}})
-	case p.Inline != nil:
-		t.text(strings.TrimSpace("[attached: "+p.Inline.MimeType+" "+p.Inline.Name) + "]")
-	case p.File != nil:
-		t.text(strings.TrimSpace("[file: "+p.File.MimeType+" "+p.File.URI) + "]")
+		t.parts = append(t.parts, contentPart{Type: "image_url", ImageURL: &imageURL{dataURL(p.Inline.MimeType, p.Inline.Data)}})
 	default:
-		t.text(string(raw))
+		t.text(inWords(p, raw))
 	}
 }
 
@@ -184,22 +135,18 @@ func (h *history) newCall(id, name string, args json.RawMessage) toolCall {
 	return call
 }
 
-// answer adds a tool's answer if the matching call is open: the call with the same id
-// or, if either has none, with the same name.
+// answer adds a tool's answer if the matching call is open.
 func (h *history) answer(id, name string, response json.RawMessage) bool {
-	for i, call := range h.open {
-		byName := (id == "" || call.ours) && call.name == name
-		if call.id != id && !byName {
-			continue
-		}
-		if jsonx.IsNull(response) {
-			response = json.RawMessage("{}")
-		}
-		h.messages = append(h.messages, message{Role: "tool", ToolCallID: call.id, Content: string(response)})
-		h.open = append(h.open[:i:i], h.open[i+1:]...)
-		return true
+	i := findCall(h.open, id, name)
+	if i < 0 {
+		return false
 	}
-	return false
+	if jsonx.IsNull(response) {
+		response = json.RawMessage("{}")
+	}
+	h.messages = append(h.messages, message{Role: "tool", ToolCallID: h.open[i].id, Content: string(response)})
+	h.open = append(h.open[:i:i], h.open[i+1:]...)
+	return true
 }
 
 // closeCalls answers the calls that are still open, because the conversation

@@ -147,9 +147,11 @@ func (r *reader) agent() run.Agent {
 	case "http":
 		a = NewHTTP(e)
 	case "chat_completions":
-		a = NewChatCompletions(e, r.chat())
+		a = NewChatCompletions(e, r.chat(kind))
+	case "responses":
+		a = NewResponses(e, r.chat(kind))
 	default:
-		r.fail("type", `must be "http" or "chat_completions"`)
+		r.fail("type", `must be "http", "chat_completions" or "responses"`)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Members)) {
 		r.fail(jsonx.EscapePointer(name), "is not known for type %s", kind)
@@ -288,8 +290,13 @@ func (r *reader) timeouts() Timeouts {
 	return t
 }
 
-func (r *reader) chat() Chat {
-	c := Chat{Model: r.text("model"), System: r.text("system"), Reasoning: Reasoning(r.text("reasoning"))}
+func (r *reader) chat(kind string) Chat {
+	c := Chat{Model: r.text("model"), System: r.text("system")}
+	names := []string{"input", "instructions", "model", "previous_response_id", "store", "stream", "tools"}
+	if kind == "chat_completions" {
+		c.Reasoning = Reasoning(r.text("reasoning"))
+		names = []string{"messages", "model", "n", "stream", "stream_options", "tools"}
+	}
 	if c.Model == "" {
 		r.fail("model", "is required")
 	}
@@ -304,7 +311,7 @@ func (r *reader) chat() Chat {
 	}
 	r.take("tools", &tools, "an array of objects")
 	r.take("parameters", &c.Parameters, "an object")
-	for _, name := range []string{"messages", "model", "n", "stream", "stream_options", "tools"} {
+	for _, name := range names {
 		if _, ok := c.Parameters[name]; ok {
 			r.fail("parameters/"+name, "cannot be chosen")
 		}

@@ -149,6 +149,8 @@ func TestParseConfigRefuses(t *testing.T) {
 		"a history of half a byte":         {only(`,"history":{"bytes":0.5}`), "/x/history/bytes"},
 		"a history in days":                {only(`,"history":{"days":1}`), "/x/history/days"},
 		"an unknown choice of thinking":    {chat(`,"model":"m","reasoning":"sometimes"`), "/x/reasoning"},
+		"a stored response":                {`{"x":{"type":"responses","url":"http://h","model":"m","parameters":{"store":true}}}`, "/x/parameters/store"},
+		"a choice of thinking elsewhere":   {`{"x":{"type":"responses","url":"http://h","model":"m","reasoning":"always"}}`, "/x/reasoning"},
 		"no model":                         {chat(``), "/x/model"},
 		"tools that are no array":          {chat(`,"model":"m","tools":{}`), "/x/tools"},
 		"reserved parameters":              {chat(`,"model":"m","parameters":{"stream":false}`), "/x/parameters/stream"},

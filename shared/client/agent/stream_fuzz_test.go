@@ -33,9 +33,24 @@ func FuzzChatStream(f *testing.F) {
 		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]},"finish_reason":"tool_calls"}]}`, "[DONE]"))
 	f.Add(chunks(`{"choices":[{"delta":{"reasoning_content":"h"}}]}`, `{"error":{"message":"m","code":429}}`))
 	f.Add(chunks(`{"choices":[{"delta":{"content":"\ud800"},"finish_reason":"stop"}]}`))
+	f.Add(chunks(`{"choices":[{"delta":{"content":[{"type":"text","text":"a"},{"type":"thinking","thinking":[{"text":"h"}]},5]}}]}`))
+	f.Add(chunks(`{"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","sign":1},"extra_content":{}}]},"finish_reason":"stop"}]}`))
 	f.Add(chunks(`{"choices":[{"delta":null,"index":-1}]}`, `null`, `[]`))
 	fuzzStream(f, func(url string) run.Agent {
 		return agent.NewChatCompletions(agent.Endpoint{URL: url, Timeouts: patient()}, agent.Chat{Model: "m"})
+	})
+}
+
+// FuzzResponseStream is FuzzAgentStream for the Responses API.
+func FuzzResponseStream(f *testing.F) {
+	f.Add(responseStream(created, `response.output_text.delta "output_index":0,"content_index":0,"delta":"a"`,
+		wroteItem(0, messageSaying(`{"type":"output_text","text":"a"}`)), completed))
+	f.Add(responseStream(wroteItem(0, reasoned), `response.output_item.added "output_index":1,"item":`+called,
+		`response.function_call_arguments.delta "output_index":1,"delta":"{}"`, wroteItem(1, called), completed))
+	f.Add(responseStream(wroteItem(-1, `{"type":"web_search_call"}`), `error "code":429,"message":"m"`))
+	f.Add(responseStream(`response.failed "response":{"error":[]}`) + "data: [DONE]\n\n")
+	fuzzStream(f, func(url string) run.Agent {
+		return agent.NewResponses(agent.Endpoint{URL: url, Timeouts: patient()}, agent.Chat{Model: "m"})
 	})
 }
 
