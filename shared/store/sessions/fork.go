@@ -204,7 +204,7 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 	for _, item := range items {
 		writes = append(writes, table.Put(item, table.ItemNotExists()))
 	}
-	return s.db.Transact(ctx, writes...)
+	return source.unmatchable(s.db.Transact(ctx, writes...))
 }
 
 // countFork is the change of a session's header by a fork of it.

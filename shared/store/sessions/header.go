@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -164,6 +165,27 @@ func unchanged[T comparable](name string, read T) table.Condition {
 		return table.NotExists(table.At(name))
 	}
 	return table.Equal(table.At(name), read)
+}
+
+// unmatchable returns table.ErrUnreadable if a condition on the header failed although
+// the item that it met decodes to what was read: no condition matches the stored form
+// of its attributes, so that every further attempt would fail too. Otherwise it
+// returns err.
+func (h *header) unmatchable(err error) error {
+	var failed *table.ConditionError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	for _, f := range failed.Failures {
+		var met header
+		if table.Text(f.Found, attrPK) != h.PK || table.Text(f.Found, attrSK) != h.SK || table.Decode(f.Found, &met) != nil {
+			continue
+		}
+		if met.Log == h.Log && met.ForkCount == h.ForkCount && met.Epoch == h.Epoch && maps.Equal(met.Saving, h.Saving) {
+			return fmt.Errorf("%w: the attributes of session %s have another form than this version writes", table.ErrUnreadable, h.id())
+		}
+	}
+	return err
 }
 
 // header reads a session that the user owns.

@@ -180,7 +180,7 @@ func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content tas
 	case errors.Is(err, table.ErrConditionFailed):
 		s.drop(ctx, w.next)
 	}
-	return err
+	return h.unmatchable(err)
 }
 
 // ignoreIfWritten returns nil if a refused write met itself, because its answer was
