@@ -28,7 +28,8 @@ func TestCost(t *testing.T) {
 				first[row.Operation] = row
 				continue
 			}
-			if row.Usage.Writes > small.Usage.Writes+1 || row.Usage.Reads > small.Usage.Reads+1 {
+			// Random ids compress to more or less than a KB, in each of two items.
+			if row.Usage.Writes > small.Usage.Writes+2 || row.Usage.Reads > small.Usage.Reads+1 {
 				t.Errorf("%s grows with the history: %+v after %d turns, %+v after %d",
 					row.Operation, small.Usage, small.History, row.Usage, history)
 			}

@@ -68,8 +68,6 @@ func (p *pageReader) read(t *testing.T) {
 // missing; then it disconnects.
 func (p *pageReader) listen(t *testing.T, enough func() bool) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), e2e.Patience)
-	defer stop()
 	p.opened++
 	if n := len(p.Items); n > 0 && sizeOfContent(p.Items[n-1].Event) > watch.MaxMessage {
 		p.inLarge++
@@ -78,19 +76,22 @@ func (p *pageReader) listen(t *testing.T, enough func() bool) {
 	if err := from.UnmarshalText([]byte(p.Subscribe(time.Now()))); err != nil {
 		t.Fatal(err)
 	}
-	stream, err := e2e.Sockets(ctx, p.user, path.Base(p.session), &from)
+	stream, err := e2e.Sockets(t.Context(), p.user, path.Base(p.session), &from)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stream.Close()
 	for n := 0; !enough() && !p.NeedsThread() && n < 40; n++ {
-		hearing, giveUp := context.WithCancel(ctx)
+		patience, stop := context.WithTimeout(t.Context(), e2e.Patience)
+		hearing, giveUp := context.WithCancel(patience)
 		if at, waits := p.Asks(); waits {
-			hearing, giveUp = context.WithDeadline(ctx, at)
+			hearing, giveUp = context.WithDeadline(patience, at)
 		}
 		frame, err := stream.Next(hearing)
+		late := patience.Err() != nil
 		giveUp()
-		if err != nil && ctx.Err() != nil {
+		stop()
+		if err != nil && late {
 			t.Fatalf("no more messages arrive: %v; %s", err, p.Waiting())
 		}
 		if err != nil {

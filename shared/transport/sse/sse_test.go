@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -357,6 +358,29 @@ func TestRefusals(t *testing.T) {
 		}), newEvent())
 		want(t, a.rest(), `{"detail":"cursor is odd","errors":[{"pointer":"cursor","detail":"is odd"}],`+
 			`"request_id":"r1","status":422,"title":"Unprocessable Entity","type":"about:blank"}`)
+	})
+	t.Run("connects again if the gateway fails once", func(t *testing.T) {
+		var connections atomic.Int64
+		a := open(t, newAPI(t, func(s *session) {
+			if connections.Add(1) == 1 {
+				s.send(`{"message":"Internal server error"}`)
+			} else {
+				s.subscribed()
+				s.endReplay("0.1.0", "idle")
+			}
+			s.untilClosed()
+		}), newEvent())
+		if a.Status != 200 || connections.Load() != 2 {
+			t.Errorf("got %d after %d connections", a.Status, connections.Load())
+		}
+	})
+	t.Run("does not connect again if the subscription is refused", func(t *testing.T) {
+		var connections atomic.Int64
+		play := refused(404, "session not found")
+		a := open(t, newAPI(t, func(s *session) { connections.Add(1); play(s) }), newEvent())
+		if a.Status != 404 || connections.Load() != 1 {
+			t.Errorf("got %d after %d connections", a.Status, connections.Load())
+		}
 	})
 	t.Run("returns 503 if the websocket cannot be reached", func(t *testing.T) {
 		c := newAPI(t, unread)
