@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// child says that a fork reads a log. The log stays while it has children.
+// child records that a fork reads a log, which stays while it has children.
 type child struct {
 	PK      string  `dynamodbav:"PK"`
 	SK      string  `dynamodbav:"SK"`
@@ -28,8 +28,8 @@ type child struct {
 
 func (c *child) log() string { return c.SK[len(prefixChild):] }
 
-// Fork implements session.Rewinder. It copies pointers: the source's timeline
-// up to the boundary, and the state as it was there.
+// Fork implements session.Rewinder. It copies pointers only: the source's
+// timeline up to the boundary, and the state at that position.
 func (s *Store) Fork(ctx context.Context, f session.ForkOf) (session.Session, error) {
 	creation := session.New{ID: f.ID, UserID: f.UserID, Nonce: f.Nonce}
 	return records.ContendedValue(ctx, func() (session.Session, error) {
@@ -73,8 +73,8 @@ func (s *Store) forkFrom(ctx context.Context, source *header, at head, f session
 	return s.render(h, head{next: h.base() + 1})
 }
 
-// boundary is what a fork takes over: the timeline and the session's own
-// state, just before the boundary or, where there is none, now.
+// boundary is what a fork inherits: the timeline and the session's own state just
+// before the boundary or, without a boundary, as they are now.
 type boundary struct {
 	session.Boundary
 	values session.Values
@@ -108,8 +108,8 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 	return b, s.resolveOpen(ctx, source, at, b)
 }
 
-// goBack reads what a source showed just before a target, nil for none, and takes
-// back what has changed the values since.
+// goBack reads what a source showed just before a target and reverts the changes
+// of the values since. It does nothing for a nil target.
 func (s *Store) goBack(
 	ctx context.Context, source *header, at head, target *logPosition, from *session.ForkSource, values session.Values,
 ) error {
@@ -169,10 +169,10 @@ func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *heade
 	return h
 }
 
-// writeFork stores the fork, on condition that its source has neither been
-// rewound nor deleted nor forked meanwhile. Counting the source's forks tells
-// later saves of its tasks that somebody reads them as they are; those that are
-// under way begin anew.
+// writeFork stores the fork, on condition that its source has not been rewound,
+// deleted or forked since it was read. It increments the source's count of forks,
+// by which later saves of tasks keep the versions that the fork shows; saves
+// under way start again.
 func (s *Store) writeFork(ctx context.Context, source, h *header, values session.Values) error {
 	o := h.Origin
 	c := child{
@@ -207,7 +207,7 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 	return source.unmatchable(s.db.Transact(ctx, writes...))
 }
 
-// countFork is the change of a session's header by a fork of it.
+// countFork returns the change of a source's header by a fork.
 func (h *header) countFork() table.Write {
 	return table.Update(sessionKey(h.id()), []table.Change{
 		table.Set(table.At(headerForkCount), h.ForkCount+1),
@@ -221,10 +221,11 @@ func (h *header) unforked() table.Condition {
 	return table.And(h.sameLog(), unchanged(headerForkCount, h.ForkCount))
 }
 
-// inheritedVersions is where a fork finds the versions of artifacts that the
-// conversation had: in the source's log, or where the source itself has them
-// from, so that no chain grows. An event may name a version that was never
-// stored: what the source stores under that number later is none of the fork's.
+// inheritedVersions returns, for each artifact that the state names, the log in
+// which the fork finds its versions: the source's log, or the log that the source
+// itself inherits them from, so that chains do not grow. An event may name a
+// version that was never stored; a version that the source stores under that
+// number later does not belong to the fork.
 func (s *Store) inheritedVersions(
 	ctx context.Context, log string, values session.Values,
 ) (map[string]inheritedArtifact, error) {
@@ -268,8 +269,8 @@ func (s *Store) inheritedVersions(
 	return out, nil
 }
 
-// show is an event as the session's readers see it. What a fork took over has
-// ids of the fork's own, the same ones every time.
+// show returns an event as the session's readers see it. Inherited events have
+// ids of the fork's own, which are always the same.
 func (h *header) show(r session.Range, e session.Event) session.Event {
 	e.SessionID = h.id()
 	e.Seq = r.Seq + e.Seq - r.From
@@ -289,7 +290,8 @@ func (h *header) show(r session.Range, e session.Event) session.Event {
 	return e
 }
 
-// forkedTaskID is the id that a fork, by its log, gives a task it took over.
+// forkedTaskID returns the id that a fork, given by its log, gives to an
+// inherited task.
 func forkedTaskID(log, of string) string {
 	if id := of + "." + log; fault.CheckID("", id) == nil {
 		return id

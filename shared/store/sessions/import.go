@@ -17,26 +17,26 @@ var _ archive.Importer = (*Store)(nil)
 const (
 	// importLife is how long an import waits for its next part.
 	importLife = 24 * time.Hour
-	// importBusy ends a second after the request that takes a part must have: the
-	// function has 29 s.
+	// importBusy is how long a part counts as being imported: a second longer
+	// than its request can take, since the function's timeout is 29 s.
 	importBusy = 30 * time.Second
 )
 
-// importItem is an import: parts of a session go into a log that no session
-// points to, and a transaction with the last of them makes the session point
-// to it. So nothing shows before, and what was broken off is swept like the log
-// of a deleted session.
+// importItem is an import. Its parts are written to a log that no session refers
+// to; one transaction with the last part creates the session with that log. So
+// nothing is visible before, and an abandoned import is cleared like the log of a
+// deleted session.
 type importItem struct {
 	PK      string              `dynamodbav:"PK"`
 	SK      string              `dynamodbav:"SK"`
 	Session string              `dynamodbav:"s"`
-	KeyedBy string              `dynamodbav:"ik,omitempty"` // the idempotency claim that it was begun under
+	KeyedBy string              `dynamodbav:"ik,omitempty"` // the idempotency claim of the request that began it
 	Log     string              `dynamodbav:"l"`
 	State   archive.ImportState `dynamodbav:"st"`
 	Version int64               `dynamodbav:"v"`
-	Next    int                 `dynamodbav:"n"` // part that is expected
-	// Digest is of the part that was taken last or is being taken now: then
-	// Begun is its number, and only the same part may go on.
+	Next    int                 `dynamodbav:"n"` // number of the expected part
+	// Digest is that of the part Begun. While that part is being imported, or
+	// after it was interrupted, only the same part is accepted.
 	Digest       string   `dynamodbav:"d"`
 	Begun        int      `dynamodbav:"bg"`
 	Busy         int64    `dynamodbav:"until"` // epoch milliseconds
@@ -63,7 +63,7 @@ type logHead struct {
 
 func (i *importItem) key() table.Key { return table.NewKey(i.PK, i.SK) }
 
-// same is the condition that the import is as it was read.
+// same is the condition that the import has not changed since it was read.
 func (i *importItem) same() table.Condition { return table.Equal(table.At(importVersion), i.Version) }
 
 // Import implements archive.Importer.
@@ -75,7 +75,8 @@ func (s *Store) Import(ctx context.Context, u archive.Upload) (archive.Progress,
 	return out, err
 }
 
-// takePart tries once; table.ErrConditionFailed where the import changed meanwhile.
+// takePart makes one attempt; table.ErrConditionFailed if the import was changed
+// concurrently.
 func (s *Store) takePart(ctx context.Context, u archive.Upload) (archive.Progress, error) {
 	var rec importItem
 	found, err := s.db.Get(ctx, importKey(u.UserID, u.ImportID), &rec)
@@ -117,7 +118,7 @@ func (s *Store) takePart(ctx context.Context, u archive.Upload) (archive.Progres
 	return w.advance(ctx)
 }
 
-// newImport is an import that begins with a part; it is not stored yet.
+// newImport returns an import that begins with a part. It is not stored yet.
 func (s *Store) newImport(ctx context.Context, u archive.Upload) (*importItem, error) {
 	if u.Part.Head == nil {
 		return nil, fault.Field(fault.Malformed, "/session", "is required")
@@ -133,7 +134,7 @@ func (s *Store) newImport(ctx context.Context, u archive.Upload) (*importItem, e
 	return rec, s.free(ctx, rec)
 }
 
-// free checks that no session has the id.
+// free returns fault.Conflict if a session with the id exists.
 func (s *Store) free(ctx context.Context, rec *importItem) error {
 	found, err := s.db.Get(ctx, sessionKey(rec.Session), &struct{}{})
 	if err == nil && found {
@@ -171,8 +172,8 @@ func (s *Store) imported(ctx context.Context, rec *importItem, userID string) (a
 	return p, err
 }
 
-// claimPart notes that a part is being taken; table.ErrConditionFailed where another
-// request was faster.
+// claimPart records that a part is being imported; table.ErrConditionFailed if
+// another request was faster.
 func (s *Store) claimPart(ctx context.Context, rec *importItem, u archive.Upload) error {
 	c := rec.same()
 	if rec.Version == 0 {
@@ -191,7 +192,7 @@ func (s *Store) claimPart(ctx context.Context, rec *importItem, u archive.Upload
 	return s.db.Put(ctx, rec, c)
 }
 
-// advance notes that a part was taken and another is expected.
+// advance records that a part was imported and the next one is expected.
 func (w *importing) advance(ctx context.Context) (archive.Progress, error) {
 	c := w.rec.same()
 	w.rec.Version++
@@ -201,8 +202,8 @@ func (w *importing) advance(ctx context.Context) (archive.Progress, error) {
 	return w.rec.progress(), err
 }
 
-// arrived reports whether an import is complete; known remembers. One that is
-// not there any more was complete: what it brought goes before it does.
+// arrived reports whether an import is complete, and caches the answer in known.
+// A missing import was complete: an abandoned one is deleted after its data.
 func (s *Store) arrived(ctx context.Context, user, id string, known map[string]bool) (bool, error) {
 	if id == "" {
 		return true, nil

@@ -33,8 +33,8 @@ func (s *Store) Abandon(ctx context.Context, userID, importID string) error {
 	return err
 }
 
-// abandon ends an import and clears what it brought. The import itself goes
-// last, so that it can be repeated wherever it stops.
+// abandon ends an import and deletes its data, the import itself last, so that an
+// interrupted call can be repeated.
 func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 	if rec.State == archive.ImportOpen {
 		c := rec.same()
@@ -52,7 +52,7 @@ func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 			return err
 		}
 	}
-	k := deletedKey(rec.Log) // what a part still under way leaves is swept later
+	k := deletedKey(rec.Log) // a later sweep deletes what a concurrent request still writes
 	if err := s.db.Put(ctx, deletedLog{
 		PK: k.PK, SK: k.SK, GPK: gpkDeleted, GSK: activitySK(s.millis(), rec.Log),
 	}); err != nil {
@@ -65,7 +65,7 @@ func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 }
 
 // SweepImports ends the imports that have waited for their next part for a day,
-// and returns how many. It may be stopped and repeated at any point.
+// and returns how many. It may be interrupted and repeated at any point.
 func (s *Store) SweepImports(ctx context.Context) (int, error) {
 	at := s.now().Add(-importLife).UnixMilli()
 	due := activitySK(at, "")

@@ -9,12 +9,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/artifact"
 )
 
-// missingTarget is a key that no version of an artifact has: what refers to it reads
-// as a reference to something that is not there any more.
+// missingTarget is a key that no version of an artifact has. A reference to it
+// reads like one to a deleted version.
 const missingTarget = prefixArtifact + "/"
 
-// artifact is the item of a version. One that the user's sessions are to share
-// waits in the log until the session is visible.
+// artifact returns the item of a version. A version that the user's sessions
+// share is kept in the log until the session is visible.
 func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (any, error) {
 	on, name := w.scopeOf(w.checked.After.Head, a.Name)
 	item := &artifactItem{
@@ -43,12 +43,14 @@ func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (an
 	return item, err
 }
 
-// scopeOf is where the session will find an artifact.
+// scopeOf returns the scope of an artifact in the imported session, and its name
+// there.
 func (w *importing) scopeOf(doc archive.Head, name string) (on artifactScope, rest string) {
 	return scopeOf(&header{User: w.u.UserID, App: doc.Session.AppName, Log: w.rec.Log}, name)
 }
 
-// reference is a reference to a version of this very session by its new id.
+// reference returns the URI of a reference, with the new session id if it refers
+// to this session.
 func (w *importing) reference(uri string) string {
 	if uri == "" {
 		return ""
@@ -61,16 +63,17 @@ func (w *importing) reference(uri string) string {
 	return t.URI()
 }
 
-// stagedItem is a version that waits for its place on the user's scope. Its
-// chunks are there already: an import that is broken off removes them.
+// stagedItem is a version that will move to the user's scope when the import
+// completes. Its chunks are already in that place; abandoning the import removes
+// them.
 type stagedItem struct {
 	PK   string       `dynamodbav:"PK"`
 	SK   string       `dynamodbav:"SK"`
 	Item artifactItem `dynamodbav:"i"`
 }
 
-// stage notes a version before its chunks are written, under a name that
-// follows from the import.
+// stage records a version before its chunks are written, under a name that
+// depends on the import alone.
 func (w *importing) stage(ctx context.Context, item *artifactItem, data []byte) (any, error) {
 	encoded, err := w.s.content.EncodeBytes(data)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// importing is a part on its way into a log. It is checked as a whole before
-// anything of it is written.
+// importing is the import of one part. The whole part is checked before anything
+// is written.
 type importing struct {
 	s   *Store
 	rec *importItem
@@ -18,11 +18,11 @@ type importing struct {
 
 	checked archive.Checked
 	records []*record
-	bytes   int64 // that the part takes
+	bytes   int64 // size of the part as stored
 }
 
-// check checks the part against what came before it, and makes the entries of the
-// log out of its events.
+// check checks the part against the parts before it, and makes log entries of its
+// events.
 func (w *importing) check(ctx context.Context) error {
 	before, err := w.before(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func (w *importing) check(ctx context.Context) error {
 	return nil
 }
 
-// before reads what the parts before left.
+// before reads the result of the earlier parts.
 func (w *importing) before(ctx context.Context) (archive.Before, error) {
 	b := archive.Before{
 		SessionID: w.rec.Session, Log: archive.LogHead(w.rec.Head), Shared: w.rec.Shared, Values: session.Values{},
@@ -70,7 +70,7 @@ func (w *importing) before(ctx context.Context) (archive.Before, error) {
 	return b, err
 }
 
-// timelineAt reads the timeline of a marker that an earlier part brought.
+// timelineAt reads the timeline of a marker from an earlier part.
 func (w *importing) timelineAt(ctx context.Context, marker int64) (archive.Timeline, error) {
 	m, err := w.s.entryCovering(ctx, w.rec.Log, marker)
 	if err != nil {
@@ -80,8 +80,8 @@ func (w *importing) timelineAt(ctx context.Context, marker int64) (archive.Timel
 	return inSeqs(t), err
 }
 
-// storedVersion finds a version of an artifact that an earlier part brought; nil
-// for none.
+// storedVersion finds a version of an artifact from an earlier part; nil for
+// none.
 func (w *importing) storedVersion(
 	ctx context.Context, doc archive.Head, name string, number int64,
 ) (*archive.Artifact, error) {
@@ -102,7 +102,7 @@ func (w *importing) storedVersion(
 	return &archive.Artifact{Gone: item.Gone, Missing: item.TargetSK == missingTarget, Restored: item.Restored}, nil
 }
 
-// record is an entry of the document as one of the log.
+// record converts an entry of the document to one of the log.
 func (w *importing) record(e archive.Entry) *record {
 	first := e.Events[0]
 	log := first.Log
@@ -130,8 +130,8 @@ func (w *importing) record(e archive.Entry) *record {
 	return rec
 }
 
-// timeline is a timeline of the document as one of the log, whose positions are
-// the session's seqs.
+// timeline converts a timeline of the document to one of the log, whose positions
+// are the session's seqs.
 func (w *importing) timeline(t archive.Timeline) session.Timeline {
 	out := make(session.Timeline, len(t))
 	for i, r := range t {

@@ -14,12 +14,12 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// otherSession is the session that changed what another than the imported one
-// changed last. No session has such an id.
+// otherSession stands for the session that changed a shared value last, if that
+// was not the imported one. No session has such an id.
 const otherSession = "/"
 
-// commit makes a document visible: one transaction puts the session's header,
-// what it shares with others, and ends the import.
+// commit makes a document visible: one transaction writes the session's header
+// and the shared values, and ends the import.
 func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 	if err := w.s.admitSession(ctx, w.u.UserID); err != nil {
 		return archive.Progress{}, err
@@ -72,8 +72,9 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 	return w.s.imported(ctx, &done, w.u.UserID)
 }
 
-// taken tells a session that has the id from everything else that may have come
-// between: that is table.ErrConditionFailed, and worth another try.
+// taken returns fault.Conflict if a session has the id, and otherwise
+// table.ErrConditionFailed: another change came first and the attempt may be
+// repeated.
 func (w *importing) taken(ctx context.Context) error {
 	var now importItem
 	found, err := w.s.db.Get(ctx, w.rec.key(), &now)
@@ -89,8 +90,8 @@ func (w *importing) keep(key string) {
 	}
 }
 
-// header is that of the session as the document has it, with the log that was
-// filled.
+// header returns the header of the session as in the document, with the imported
+// log.
 func (w *importing) header() (*header, error) {
 	doc, log := w.checked.After.Head, w.checked.After.Log
 	from := doc.Session
@@ -117,8 +118,8 @@ func (w *importing) header() (*header, error) {
 	return h, nil
 }
 
-// stagedChanges are the versions that go onto the user's scope, and those that don't, as
-// the user has an artifact of that name.
+// stagedChanges returns the versions to be added to the user's scope, and those
+// to be dropped because the user has an artifact of that name.
 func (w *importing) stagedChanges(ctx context.Context, h *header) (take, drop []stagedItem, err error) {
 	all, err := w.s.stagedItems(ctx, w.rec.Log)
 	if err != nil {
@@ -146,7 +147,7 @@ func (w *importing) stagedChanges(ctx context.Context, h *header) (take, drop []
 	return take, drop, nil
 }
 
-// stagedItems are the versions that an import has set aside.
+// stagedItems returns the versions that an import has staged.
 func (s *Store) stagedItems(ctx context.Context, log string) ([]stagedItem, error) {
 	var all []stagedItem
 	err := s.db.Pages(ctx, records.Prefix(logPK(log), prefixStaged, true), func(page []table.Item) (bool, error) {
@@ -162,7 +163,7 @@ func (s *Store) stagedItems(ctx context.Context, log string) ([]stagedItem, erro
 	return all, err
 }
 
-// tidy removes what an import leaves: it is not part of the session.
+// tidy removes the import's auxiliary items, which are not part of the session.
 func (w *importing) tidy(ctx context.Context, taken, dropped []stagedItem) {
 	var keys []table.Item
 	for _, item := range append(slices.Clone(taken), dropped...) {
@@ -177,8 +178,8 @@ func (w *importing) tidy(ctx context.Context, taken, dropped []stagedItem) {
 	}
 }
 
-// sharedState fills in the shared keys that are not there. What the user or the
-// app has already stays as it is.
+// sharedState sets the shared keys that do not exist. Existing values of the user
+// or the app stay.
 func (w *importing) sharedState(ctx context.Context, h *header) (*stateChange, error) {
 	given := w.u.Part.State.Shared()
 	change, err := w.s.loadStates(ctx, h, head{next: 1}, given)

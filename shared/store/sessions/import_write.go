@@ -12,8 +12,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// write stores a part. Each item has a key that follows from the document, so a
-// part that was broken off is written over when it comes again.
+// write stores a part. The keys of its items depend on the document alone, so a
+// repeated part overwrites what an interrupted attempt has written.
 func (w *importing) write(ctx context.Context) error {
 	var items []any
 	for _, rec := range w.records {
@@ -53,7 +53,7 @@ func (w *importing) write(ctx context.Context) error {
 	return w.s.putAll(ctx, items)
 }
 
-// weigh notes about how many bytes the part takes.
+// weigh adds up about how many bytes the part takes as stored.
 func (w *importing) weigh(items []any) {
 	w.bytes = 0
 	for _, item := range items {
@@ -63,7 +63,7 @@ func (w *importing) weigh(items []any) {
 	}
 }
 
-// putAll puts items, in any order and whatever is there.
+// putAll puts items unconditionally, in any order.
 func (s *Store) putAll(ctx context.Context, items []any) error {
 	writes := make([]table.Write, len(items))
 	for i, item := range items {
@@ -87,9 +87,9 @@ func (w *importing) packEntry(ctx context.Context, rec *record) error {
 	return err
 }
 
-// bounds are the lower bounds of the invocations and ids that the part names:
-// the positions of their entries, as an entry is read from its beginning. In the
-// first part nothing can be there before.
+// bounds returns the lower bounds of the invocations and ids that the part names:
+// the positions of their entries, since an entry is read from its beginning.
+// Before the first part none can exist.
 func (w *importing) bounds(ctx context.Context) ([]any, error) {
 	lowest := map[table.Key]int64{}
 	note := func(k table.Key, position int64) {
@@ -121,7 +121,7 @@ func (w *importing) bounds(ctx context.Context) ([]any, error) {
 	return items, group.Wait()
 }
 
-// task is the items of a task: where it stands, and itself.
+// task returns the items of a task: its pointer and the task itself.
 func (w *importing) task(ctx context.Context, t archive.Task) ([]any, error) {
 	k := taskPointerKey(w.rec.Log, t.ID)
 	p := &taskPointer{
@@ -146,10 +146,10 @@ func (w *importing) task(ctx context.Context, t archive.Task) ([]any, error) {
 	return []any{p, item}, err
 }
 
-// feedback is the items of a feedback. Nobody sees them before the import is
-// complete, and clearing the log takes both.
+// feedback returns the items of a feedback. They are not visible before the
+// import is complete, and clearing the log removes both.
 func (w *importing) feedback(f archive.Feedback, i int) []any {
-	id := fmt.Sprintf("%s-%06d-%06d", w.rec.Log, w.u.Number, i) // keeps their order where times are equal
+	id := fmt.Sprintf("%s-%06d-%06d", w.rec.Log, w.u.Number, i) // keeps the order of items with equal times
 	item := feedbackItem{
 		PK: feedbackPK(w.u.UserID), SK: activitySK(f.CreatedTime, id), Task: f.TaskID, Session: w.rec.Session,
 		Type: f.Type, Text: f.Text, Created: f.CreatedTime, Import: w.rec.SK,

@@ -10,16 +10,16 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// maxRestored is how many artifacts a rewind restores: with them go at most 4
-// writes for entries and header, 3 for shared state, and 5 for a run that is
-// cancelled and one that begins.
+// maxRestored limits how many artifacts a rewind restores. Its transaction also
+// has up to 4 writes for entries and the header, 3 for shared state, and 5 for a
+// run that is cancelled and one that begins.
 const maxRestored = table.MaxTransaction - 12
 
 var _ session.Rewinder = (*Store)(nil)
 
-// Rewind implements session.Rewinder. It is one transaction: the end of the run that
-// it may cancel, the marker at the head of the log, the header's new timeline, and
-// what is restored.
+// Rewind implements session.Rewinder. One transaction writes the end of the run
+// that it may cancel, the marker at the head of the log, the new timeline in the
+// header, and the restored state and artifacts.
 func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	return records.ContendedValue(ctx, func() (session.Rewound, error) {
 		out, err := s.rewind(ctx, r)
@@ -30,7 +30,7 @@ func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 	})
 }
 
-// rewind tries once.
+// rewind makes one attempt.
 func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	h, at, active, err := s.readSettled(ctx, r.UserID, r.SessionID)
 	if err != nil {
@@ -46,9 +46,9 @@ type rewinding struct {
 	h      *header
 	at     head
 	active *activeRun
-	over   *cancelledRun // the active run's end, where it ends with the rewind
-	// chain is the automations that led to it, also are changes of state that are
-	// written with it.
+	over   *cancelledRun // the end of the active run, if the rewind cancels it
+	// chain is the automations that led to the rewind; also is the changes of
+	// state that are written with it.
 	chain []string
 	also  []session.Delta
 }
@@ -58,7 +58,8 @@ func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound,
 	if !r.DryRun {
 		newest = w.s.watchNewest(ctx, w.h)
 	}
-	// What is refused changes nothing: neither is a run cancelled nor a bound written.
+	// A refused rewind changes nothing: it neither cancels a run nor writes a
+	// bound.
 	target, err := w.target(ctx, r)
 	if err != nil {
 		return session.Rewound{}, err
@@ -81,7 +82,8 @@ func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound,
 	return m.result()
 }
 
-// target is the entry that the rewind leads to just before.
+// target returns the position that the rewind goes back to: that of the first
+// entry with the invocation.
 func (w *rewinding) target(ctx context.Context, r session.Rewind) (*logPosition, error) {
 	target, err := w.s.findInvocationUpTo(ctx, w.h, w.at, r.Before)
 	if err == nil && target == nil {
@@ -90,7 +92,7 @@ func (w *rewinding) target(ctx context.Context, r session.Rewind) (*logPosition,
 	return target, err
 }
 
-// marker makes the entry that the rewind would append.
+// marker builds the entry that the rewind would append.
 func (w *rewinding) marker(ctx context.Context, r session.Rewind, target *logPosition) (*marker, error) {
 	timeline, err := w.s.timelineAt(ctx, w.h, target)
 	if err != nil {
@@ -104,8 +106,8 @@ func (w *rewinding) marker(ctx context.Context, r session.Rewind, target *logPos
 	return m, m.build(r)
 }
 
-// cancel has the rewind end the run that it meets, if it may. The marker then stands
-// behind the end of the run.
+// cancel makes the rewind end the active run, if the request allows it. The
+// marker then follows the end of the run.
 func (w *rewinding) cancel(ctx context.Context, r session.Rewind) (err error) {
 	active := ""
 	if w.active != nil {
@@ -120,8 +122,8 @@ func (w *rewinding) cancel(ctx context.Context, r session.Rewind) (err error) {
 	return err
 }
 
-// rewoundBefore recognises a rewind that happened although its answer was
-// lost, by the marker's invocation id.
+// rewoundBefore recognises, by the marker's invocation id, a rewind that happened
+// although its answer was lost.
 func (s *Store) rewoundBefore(ctx context.Context, h *header, at head, r session.Rewind) (*session.Rewound, error) {
 	if r.DryRun {
 		return nil, nil

@@ -5,8 +5,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// updateHeader is the change of the header by a rewind that somebody asked for:
-// what is left is neither a failure nor to be answered.
+// updateHeader returns the change of the header by a requested rewind: the
+// session is no longer failed and has no pending input.
 func (m *marker) updateHeader(newest func() (bool, error)) (table.Write, error) {
 	same := []table.Condition{m.h.sameLog(), unchanged(headerRun, m.h.Run)}
 	m.h.Status = session.Idle
@@ -24,8 +24,9 @@ func (m *marker) updateHeader(newest func() (bool, error)) (table.Write, error) 
 	return table.Update(sessionKey(m.h.id()), append(changes, up...), same...), err
 }
 
-// moveOn are the changes of the header by which the session shows what the marker
-// says, and the condition that it was not rewound since it was read.
+// moveOn returns the changes of the header that make the marker's timeline the
+// session's, and the condition that the session was not rewound since it was
+// read.
 func (m *marker) moveOn() (changes []table.Change, unmoved table.Condition) {
 	return []table.Change{
 		table.Set(table.At(headerEpoch), m.h.Epoch),

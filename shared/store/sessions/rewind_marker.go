@@ -22,7 +22,7 @@ type marker struct {
 	content entryBody
 }
 
-// build makes the marker, and has the header show what the marker says.
+// build fills in the marker and applies its timeline to the header.
 func (m *marker) build(r session.Rewind) error {
 	history, err := m.h.history()
 	if err != nil {
@@ -55,7 +55,7 @@ func (m *marker) build(r session.Rewind) error {
 	return nil
 }
 
-// pack completes the entry.
+// pack encodes the entry.
 func (m *marker) pack(ctx context.Context) (err error) {
 	if m.rec.Body, err = m.s.content.Pack(ctx, m.rec.PK, m.content, 0); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (m *marker) pack(ctx context.Context) (err error) {
 	return nil
 }
 
-// write stores the marker, the header and what is restored as one.
+// write stores the marker, the header and the restored values in one transaction.
 func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 	if err := m.pack(ctx); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 	return nil
 }
 
-// ends are the writes that end the run which the rewind cancels.
+// ends returns the writes that end the run which the rewind cancels.
 func (m *marker) ends(ctx context.Context) ([]table.Write, error) {
 	if m.over == nil {
 		return nil, nil
@@ -102,7 +102,7 @@ func (m *marker) ends(ctx context.Context) ([]table.Write, error) {
 	return append(writes, table.Delete(runKey(m.h.Log), isRun(m.over.active))), err
 }
 
-// ended does what follows the end of a run, and may be missed.
+// ended does the best-effort work that follows the end of a run.
 func (m *marker) ended(ctx context.Context) {
 	if m.over == nil {
 		return
@@ -114,7 +114,8 @@ func (m *marker) ended(ctx context.Context) {
 	}
 }
 
-// attribution is that of the rewind.
+// attribution returns who made the rewind: its user, and the automations that led
+// to it.
 func (m *marker) attribution() attribution { return m.h.attribution().by(m.chain) }
 
 func (m *marker) result() (session.Rewound, error) {

@@ -15,13 +15,13 @@ import (
 // restore is what a rewind changes besides the timeline.
 type restore struct {
 	change    *stateChange
-	delta     session.Delta // of all that comes back
+	delta     session.Delta // the restored values
 	conflicts []string
 	puts      []table.Write
 }
 
-// planRestore compares the state with what it was before the target. Also are
-// changes that will be made on top.
+// planRestore compares the state with that before the target. also is the changes
+// that will be made on top.
 func (s *Store) planRestore(
 	ctx context.Context, h *header, at head, target *logPosition, r session.Rewind, also []session.Delta,
 ) (*restore, error) {
@@ -49,8 +49,8 @@ func impossible(key string) bool {
 	return ok && artifact.CheckName("", name) != nil
 }
 
-// planArtifacts turns the versions to go back to into new versions that refer to them:
-// numbers only grow.
+// planArtifacts replaces the versions to be restored by new versions that refer
+// to them, because version numbers only grow.
 func (s *Store) planArtifacts(ctx context.Context, h *header, plan *restore) error {
 	versions, err := plan.delta.Versions(maxRestored)
 	if err != nil {
