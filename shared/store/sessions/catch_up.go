@@ -12,8 +12,8 @@ import (
 
 var _ watch.CatchUps = (*Store)(nil)
 
-// CatchUp implements watch.Feed. It reads the log from where the watcher stands,
-// or from an item before that which may have grown since.
+// CatchUp implements watch.Feed. It reads the log from the watcher's position, or
+// from an earlier item that may have grown since.
 func (s *Store) CatchUp(ctx context.Context, userID, sessionID string, from watch.From) ([]watch.Message, error) {
 	return records.SettledValue(ctx, func() ([]watch.Message, error) {
 		h, at, _, err := s.readSettled(ctx, userID, sessionID)
@@ -28,7 +28,7 @@ func (s *Store) CatchUp(ctx context.Context, userID, sessionID string, from watc
 	})
 }
 
-// catchUp reads what one watcher lacks.
+// catchUp reads the messages that one watcher has missed.
 type catchUp struct {
 	s  *Store
 	h  *header
@@ -61,7 +61,8 @@ func (f *catchUp) read(ctx context.Context, from watch.From) ([]watch.Message, e
 	}
 	begin := stand
 	out := make([]watch.Message, 0, len(page.Events)+1)
-	// What came since the head was read reaches the watcher by its subscription.
+	// Events appended since the head was read reach the watcher through its
+	// subscription.
 	events := watch.Unknown(f.h.Epoch, upTo(page.Events, f.at.last()), from.Cursor)
 	if events, err = f.withDistantItem(ctx, events, start.Distant); err != nil {
 		return nil, err
@@ -76,15 +77,15 @@ func (f *catchUp) read(ctx context.Context, from watch.From) ([]watch.Message, e
 		}
 		out = append(out, messages...)
 	}
-	if len(out) >= watch.MaxCatchUp { // an item in progress took most of them
+	if len(out) >= watch.MaxCatchUp { // mostly parts of an item in progress
 		return []watch.Message{f.log().Reload(begin, watch.ReasonBehind)}, nil
 	}
 	status, err := f.status(ctx, stand)
 	return append(out, status), err
 }
 
-// withDistantItem puts the item with a seq before the others, if it is still shown; 0
-// for none.
+// withDistantItem prepends the item with a seq to the events if it is still
+// shown; 0 for none.
 func (f *catchUp) withDistantItem(ctx context.Context, events []session.Event, seq int64) ([]session.Event, error) {
 	if seq == 0 {
 		return events, nil
@@ -117,7 +118,7 @@ func (f *catchUp) log() watch.Log {
 	}
 }
 
-// start decides from where the watcher is brought up to date.
+// start returns the position from which the watcher is brought up to date.
 func (f *catchUp) start(ctx context.Context, from watch.From) (watch.Start, error) {
 	log := f.log()
 	switch {
@@ -142,7 +143,8 @@ func (f *catchUp) start(ctx context.Context, from watch.From) (watch.Start, erro
 	return log.AtItem(newest.Events[0].Seq), nil
 }
 
-// seqOf finds an item that the session shows, by its id; 0 where there is none.
+// seqOf returns the seq of an item that the session shows, by its id; 0 if there
+// is none.
 func (f *catchUp) seqOf(ctx context.Context, id string) (int64, error) {
 	if seq, ok := session.PositionOf(id); ok {
 		page, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Limit: 1, After: seq - 1})

@@ -16,13 +16,13 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// listScan bounds how many sessions one call looks at for those that match:
-// a rare name in a long list takes several pages, not one slow one.
+// listScan limits how many sessions one call examines for matches: a rare name in
+// a long list is returned in several pages instead of one slow one.
 const listScan = 2000
 
-// List implements session.Store. The index gives the order and the filters;
-// each session of the page is then read from the table, so what the page shows
-// is as new as the session itself.
+// List implements session.Store. The index provides the order and the filters;
+// each session of the page is then read from the table, so it is as current as
+// the session itself.
 func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
 	var page session.ListPage
 	var ids []string
@@ -63,8 +63,8 @@ func listQuery(q session.ListQuery) table.Query {
 	return in
 }
 
-// activityPosition is the place in the index of a session, whose id is in the sort
-// key. No session needs to stand there.
+// activityPosition returns the index position of a session, whose id is part of
+// the sort key. The session need not exist.
 func activityPosition(gpk, gsk string) table.Position {
 	_, id, _ := strings.Cut(gsk, "#")
 	at := sessionKey(id).Item()
@@ -72,8 +72,8 @@ func activityPosition(gpk, gsk string) table.Position {
 	return table.Position(at)
 }
 
-// readSessions reads sessions in the order of their ids, leaving out those
-// that went meanwhile.
+// readSessions reads sessions in the order of their ids and leaves out those
+// deleted concurrently.
 func (s *Store) readSessions(ctx context.Context, userID string, ids []string) ([]session.Session, error) {
 	keys := make([]table.Key, len(ids))
 	for i, id := range ids {
@@ -105,8 +105,8 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 	return slices.DeleteFunc(out, func(v session.Session) bool { return v.ID == "" }), err
 }
 
-// listed is a session as a list shows it, nothing where it went meanwhile or
-// cannot be shown.
+// listed returns a session as a list shows it; the zero value if it was deleted
+// concurrently or is unreadable.
 func (s *Store) listed(ctx context.Context, h *header) (session.Session, error) {
 	newest, err := s.entryAt(ctx, h.Log, 0)
 	if errors.Is(err, fault.Of(fault.NotFound)) {

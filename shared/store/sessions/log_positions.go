@@ -9,8 +9,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// logPosition is a position in the log of a session, which for a fork begins with
-// what it took over from other logs.
+// logPosition is a position in the log of a session. A fork's log begins with the
+// inherited ranges of other logs.
 type logPosition struct {
 	log      string
 	position int64
@@ -18,10 +18,9 @@ type logPosition struct {
 	rec      *record
 }
 
-// findInvocation finds the first entry of a session's log that names an
-// invocation, hidden entries included; nil where none does. The event that
-// carries the initial state is never taken away, so the place of its
-// invocation is right behind it.
+// findInvocation finds the first entry of a session's log with an invocation,
+// hidden entries included; nil if there is none. The event with the initial state
+// is never undone, so the position of its invocation is right after it.
 func (s *Store) findInvocation(ctx context.Context, h *header, id string) (*logPosition, error) {
 	bounds, err := s.lowerBounds(ctx, h, id)
 	if err != nil || len(bounds) == 0 {
@@ -44,8 +43,8 @@ func (s *Store) findInvocation(ctx context.Context, h *header, id string) (*logP
 	return nil, nil
 }
 
-// findInvocationUpTo is findInvocation for who compares with what was read up to
-// a head: where an invocation began after that, it is table.ErrConditionFailed.
+// findInvocationUpTo is findInvocation for callers that have read the log up to a
+// head: it returns table.ErrConditionFailed if the invocation began after that.
 func (s *Store) findInvocationUpTo(ctx context.Context, h *header, at head, id string) (*logPosition, error) {
 	found, err := s.findInvocation(ctx, h, id)
 	if err == nil && found != nil && found.log == h.Log && found.rec.first >= at.next {
@@ -54,7 +53,8 @@ func (s *Store) findInvocationUpTo(ctx context.Context, h *header, at head, id s
 	return found, err
 }
 
-// lowerBounds reads where in each log of a session an invocation may begin.
+// lowerBounds reads, for each log of a session, the position from which an
+// invocation may begin.
 func (s *Store) lowerBounds(ctx context.Context, h *header, id string) (map[string]int64, error) {
 	out := map[string]int64{}
 	var own lowerBound
@@ -75,8 +75,8 @@ func (s *Store) lowerBounds(ctx context.Context, h *header, id string) (map[stri
 			keys = append(keys, k)
 		}
 	}
-	// What a fork took over was written before it, so half the price will do;
-	// only a replica that lags behind may not have it yet.
+	// Inherited ranges were written before the fork, so eventual consistency at
+	// half price is enough; only a lagging replica may not have them yet.
 	items, err := s.db.BatchGet(ctx, keys, false)
 	if err == nil && len(items) == 0 && !found {
 		items, err = s.db.BatchGet(ctx, keys, true)
@@ -94,7 +94,7 @@ func (s *Store) lowerBounds(ctx context.Context, h *header, id string) (map[stri
 	return out, nil
 }
 
-// firstInRange finds the first entry of a range, from a position on, that names an
+// firstInRange finds the first entry of a range, from a position on, with an
 // invocation.
 func (s *Store) firstInRange(ctx context.Context, r session.Range, from int64, id string) (*logPosition, error) {
 	var found *logPosition
@@ -124,7 +124,7 @@ func (s *Store) firstInRange(ctx context.Context, r session.Range, from int64, i
 	return found, err
 }
 
-// at is the position as the session's history has it.
+// at returns the position as the session's history counts it.
 func (p *logPosition) at() session.LogPosition {
 	out := session.LogPosition{Log: p.log, Seq: p.seq, Marker: p.rec.LastMarker}
 	if p.rec.marks() {
@@ -133,7 +133,7 @@ func (p *logPosition) at() session.LogPosition {
 	return out
 }
 
-// timelineAt is what the session showed just before a place of its log.
+// timelineAt returns what the session showed just before a position of its log.
 func (s *Store) timelineAt(ctx context.Context, h *header, p *logPosition) (session.Timeline, error) {
 	history, err := h.history()
 	if err != nil {
@@ -151,9 +151,9 @@ func (s *Store) timelineAt(ctx context.Context, h *header, p *logPosition) (sess
 	return then.Before(p.seq), err
 }
 
-// undoTo is the delta that takes back all changes of state from the head of
-// the session's log down to a place: for each key, its value just before it.
-// Only entries that change state are read.
+// undoTo returns the delta that reverts all changes of state from the head of the
+// session's log back to a position: for each key, its value just before the
+// position. Only entries that change state are read.
 func (s *Store) undoTo(ctx context.Context, h *header, at head, p *logPosition) (session.Delta, error) {
 	undo := session.Delta{}
 	own := max(p.seq, h.base()+1)
@@ -171,9 +171,9 @@ func (s *Store) undoTo(ctx context.Context, h *header, at head, p *logPosition) 
 	return undo, err
 }
 
-// restoreInitial adds to undo the values that the initial event left. Where an
-// imported fork's source had hidden entries behind that event, its own undo
-// takes back their changes too, which no other entry does.
+// restoreInitial adds to undo the values set by the initial event. If an imported
+// fork's source had hidden entries after that event, the event's own undo also
+// reverts their changes, which no other entry does.
 func (r *record) restoreInitial(undo session.Delta) {
 	if len(r.undo) == 0 {
 		return
@@ -186,11 +186,11 @@ func (r *record) restoreInitial(undo session.Delta) {
 	}
 }
 
-// undoInherited adds to undo what takes back the changes of the logs that a
-// fork took over, from its source back to the log of a place. Their hidden
-// entries count: a rewind may have left what they did to the state.
+// undoInherited adds to undo what reverts the changes in the inherited logs, from
+// the fork's source back to the log of a position. Hidden entries count too: a
+// rewind may have kept their changes of the state.
 func (s *Store) undoInherited(ctx context.Context, h *header, p *logPosition, undo session.Delta) error {
-	// A fork never takes back shared keys that its parent changed.
+	// A fork never reverts shared keys that its parent changed.
 	mine := func(key string) bool { scope, _ := session.ScopeOf(key); return scope == session.ScopeSession }
 	log, at := h.Origin.Log, h.Origin.At
 	for {
@@ -219,10 +219,10 @@ func (s *Store) undoInherited(ctx context.Context, h *header, p *logPosition, un
 	}
 }
 
-// undoLog adds to undo what takes back the changes of one log from the entry
-// at from down to the position until. Changes after the position to (0: none)
-// and of keys that keep refuses are left out. Known is the entry that covers
-// until, where it has been read.
+// undoLog adds to undo what reverts the changes of one log from the entry at
+// position from back to the position until. It leaves out changes after position
+// to (0: none) and those of keys for which keep returns false. known is the entry
+// that covers until, if it has been read.
 func (s *Store) undoLog(
 	ctx context.Context, log string, from, until, to int64, undo session.Delta, keep func(string) bool, known *record,
 ) error {

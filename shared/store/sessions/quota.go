@@ -12,28 +12,28 @@ import (
 
 var _ quota.Store = (*Store)(nil)
 
-// WithQuotas sets what one user may have; nothing is limited unless it is set.
-// What is not limited is neither counted nor read.
+// WithQuotas sets the limits per user; the default is no limits. A quantity
+// without a limit is neither counted nor read.
 func WithQuotas(l quota.Limits) Option { return func(s *Store) { s.quotas = l } }
 
-// Attributes of what a user uses.
+// The attributes of a user's usage.
 const (
 	quotaRuns     = "r"
 	quotaSessions = "n"
 	quotaMoved    = "nt"
 	quotaCounted  = "nc"
 	quotaBytes    = "b"
-	quotaAddition = "bo" // the last that was added to the bytes by itself
+	quotaAddition = "bo" // id of the last addition to the bytes outside of sessions
 )
 
-// quotaItem is what a user uses of what is limited.
+// quotaItem is a user's usage of the limited quantities.
 type quotaItem struct {
 	PK string `dynamodbav:"PK"`
 	SK string `dynamodbav:"SK"`
-	// Runs holds a slot for each run at work, by log and run: when it was taken.
+	// Runs maps each active run, by log and id, to when its slot was taken.
 	Runs map[string]int64 `dynamodbav:"r,omitempty"`
 	// Sessions is nil before the user's sessions were counted; Moved is when the
-	// last one was made, Counted when they were last counted.
+	// last one was created, Counted when they were last counted.
 	Sessions *int64 `dynamodbav:"n,omitempty"`
 	Moved    int64  `dynamodbav:"nt,omitempty"`
 	Counted  int64  `dynamodbav:"nc,omitempty"`
@@ -80,8 +80,8 @@ func (s *Store) Usage(ctx context.Context, userID string) (quota.Usage, error) {
 	}, nil
 }
 
-// countSessions counts a user's sessions, and those with a run at work, by the
-// index, which may lag behind by a second.
+// countSessions counts a user's sessions, and those with an active run, in the
+// index, which may lag by a second.
 func (s *Store) countSessions(ctx context.Context, user string) (sessions, running int64, err error) {
 	err = s.db.Pages(ctx, table.Query{
 		Index: store.ActivityIndex, Partition: activityPK(user),
@@ -101,8 +101,8 @@ func (s *Store) countSessions(ctx context.Context, user string) (sessions, runni
 	return sessions, running, nil
 }
 
-// recountSessions puts a new count of the user's sessions in the place of the
-// one that was read, unless that has moved; table.ErrConditionFailed then.
+// recountSessions replaces the count of the user's sessions;
+// table.ErrConditionFailed if a session was created since it was read.
 func (s *Store) recountSessions(ctx context.Context, user string, was *quotaItem) (int64, error) {
 	n, _, err := s.countSessions(ctx, user)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Store) recountSessions(ctx context.Context, user string, was *quotaItem
 	}, same, unchanged(quotaMoved, was.Moved))
 }
 
-// eraseQuotas forgets what a user used.
+// eraseQuotas deletes a user's usage.
 func (s *Store) eraseQuotas(ctx context.Context, e *erasureItem) error {
 	keys := []table.Item{quotaKey(e.User).Item()}
 	slots, err := s.streamSlots(ctx, e.User)

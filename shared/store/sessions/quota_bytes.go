@@ -9,24 +9,26 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Counting bytes must not cost an append anything. So each entry of a log says
-// how many bytes before it nobody has counted yet, and who appends the entry that
-// makes them countBytes counts them all, itself included: two write units more for
-// what took sixty-four. What a session's log has less than that never counts.
-// Artifacts and tasks count when they are written, in whole kilobytes.
+// Counting bytes must not make an append more expensive. So each entry of a log
+// records how many bytes before it are not counted yet, and the writer of the
+// entry that reaches countAtOnce counts them all, itself included: two more write
+// units after at least sixty-four. A smaller rest of a session's log is never
+// counted. Artifacts and tasks are counted when they are written, in whole
+// kilobytes.
 
 const (
 	// countAtOnce is how many bytes of a log are counted at once.
 	countAtOnce = 64 << 10
-	// countTries bounds how often counting is tried: it meets other changes of
-	// the session and other sessions of the user.
+	// countTries limits the attempts to count: other changes of the session and
+	// other sessions of the user compete with it.
 	countTries = 10
 )
 
-// kilobytes is n rounded down, so that what was counted can be taken off again.
+// kilobytes returns n rounded down to whole kilobytes, so that exactly what was
+// added can be subtracted again.
 func kilobytes(n int64) int64 { return n &^ 1023 }
 
-// admitBytes says whether the user may store more: fault.Busy where not.
+// admitBytes returns fault.Busy if the user may not store more.
 func (s *Store) admitBytes(ctx context.Context, user string) error {
 	if s.quotas.Bytes == 0 {
 		return nil
@@ -38,9 +40,9 @@ func (s *Store) admitBytes(ctx context.Context, user string) error {
 	return s.quotas.AdmitBytes(derefOr(q.Bytes))
 }
 
-// pendingBytes notes in an entry that is about to be put what is uncounted before it,
-// and whether putting it makes that enough to be counted. An item that is yet to
-// grow leaves the counting to those after it.
+// pendingBytes records in a new entry how many bytes before it are not counted,
+// and whether they are to be counted with it. An item that will still grow leaves
+// the counting to later entries.
 func (s *Store) pendingBytes(e *entry, at head, size int64) {
 	if s.quotas.Bytes == 0 {
 		return
@@ -49,16 +51,16 @@ func (s *Store) pendingBytes(e *entry, at head, size int64) {
 	e.Counts = !e.Streamed && at.pendingBytes+size >= countAtOnce
 }
 
-// countEntry counts what an entry that is in the log has promised to.
+// countEntry counts the bytes that a stored entry is marked to count.
 func (s *Store) countEntry(ctx context.Context, h *header, r *record) {
 	if r != nil && r.Counts {
 		s.countBytes(ctx, h, r.PendingBytes+r.size())
 	}
 }
 
-// countBytes adds to what a session takes, and to what its user does, as one:
-// its deletion takes off what the session took. What is stored stays stored if
-// this fails, uncounted.
+// countBytes adds to the bytes of a session and of its user in one transaction;
+// the session's deletion subtracts them. If it fails, the data stays stored but
+// uncounted.
 func (s *Store) countBytes(ctx context.Context, h *header, n int64) {
 	if s.quotas.Bytes == 0 || n == 0 {
 		return
@@ -72,12 +74,13 @@ func (s *Store) countBytes(ctx context.Context, h *header, n int64) {
 		}
 		return err
 	})
-	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) { // a deleted session takes nothing
+	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) { // a deleted session stores nothing
 		s.log.WarnContext(ctx, "bytes are not counted", "session_id", h.id(), "bytes", n, "error", err)
 	}
 }
 
-// tryCountBytes tries once; table.ErrConditionFailed where something else was first.
+// tryCountBytes makes one attempt; table.ErrConditionFailed if another change
+// came first.
 func (s *Store) tryCountBytes(ctx context.Context, h *header, n int64) error {
 	err := s.db.Transact(ctx,
 		table.Update(sessionKey(h.id()), []table.Change{table.Add(table.At(headerBytes), n)}, h.sameLog()),
@@ -90,8 +93,8 @@ func (s *Store) tryCountBytes(ctx context.Context, h *header, n int64) error {
 	return err
 }
 
-// countShared adds to what a user takes outside of sessions; it stays until all
-// of the user's data is erased.
+// countShared adds to the user's bytes outside of sessions, which are subtracted
+// only when all of the user's data is erased.
 func (s *Store) countShared(ctx context.Context, user string, n int64) {
 	if s.quotas.Bytes == 0 || n == 0 {
 		return
@@ -99,7 +102,7 @@ func (s *Store) countShared(ctx context.Context, user string, n int64) {
 	once := s.newLog()
 	err := s.db.Update(ctx, quotaKey(user), []table.Change{
 		table.Add(table.At(quotaBytes), n), table.Set(table.At(quotaAddition), once),
-	}, table.NotEqual(table.At(quotaAddition), once)) // else it was added, and the answer lost
+	}, table.NotEqual(table.At(quotaAddition), once)) // otherwise it was added and the answer lost
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		s.log.WarnContext(ctx, "bytes are not counted", "bytes", n, "error", err)
 	}

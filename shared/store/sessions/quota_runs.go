@@ -13,10 +13,10 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// slotsAtOnce bounds how many slots one write gives back.
+// slotsAtOnce limits how many slots one write frees.
 const slotsAtOnce = 50
 
-// liveRun names a run at work to a user who has too many.
+// liveRun is an active run as reported to a user who has reached the limit.
 type liveRun struct {
 	SessionID string `json:"session_id"`
 	RunID     string `json:"run_id"`
@@ -24,10 +24,10 @@ type liveRun struct {
 
 func slotOf(log, run string) string { return log + "/" + run }
 
-// takeSlot takes one of the user's slots for a run that is to start: fault.Busy
-// where all are taken by runs at work. A slot whose run ended without giving it
-// back is found then, and free again. A run that takes the place of another one
-// always has a slot: afterwards there are as many as before.
+// takeSlot takes one of the user's slots for a run that is about to start;
+// fault.Busy if active runs have them all. It finds and frees the slots of runs
+// that ended without freeing them. A run that replaces another always gets a
+// slot, since afterwards there are no more than before.
 func (s *Store) takeSlot(ctx context.Context, h *header, runID string, instead bool) error {
 	if s.quotas.Runs == 0 {
 		return nil
@@ -48,8 +48,8 @@ func (s *Store) takeSlot(ctx context.Context, h *header, runID string, instead b
 	})
 }
 
-// makeRoom makes the map of slots where there is none yet, and else gives back those
-// that are free; table.ErrConditionFailed where somebody else was first.
+// makeRoom creates the map of slots if it does not exist, and otherwise frees
+// unused slots; table.ErrConditionFailed if another request was first.
 func (s *Store) makeRoom(ctx context.Context, user string, slots map[string]int64) error {
 	if slots != nil {
 		return s.reclaimSlots(ctx, user, slots)
@@ -58,8 +58,8 @@ func (s *Store) makeRoom(ctx context.Context, user string, slots map[string]int6
 		[]table.Change{table.Set(table.At(quotaRuns), map[string]int64{})}, table.NotExists(table.At(quotaRuns)))
 }
 
-// claimSlot takes a slot if fewer than most are taken, or this one is already;
-// table.ErrConditionFailed where not, with what there is.
+// claimSlot takes a slot if fewer than most are taken or the run already has it.
+// Otherwise it returns table.ErrConditionFailed and the stored usage.
 func (s *Store) claimSlot(ctx context.Context, user, slot string, most int64) (was quotaItem, err error) {
 	own := table.At(quotaRuns, slot)
 	failed := s.db.Update(ctx, quotaKey(user), []table.Change{table.Set(own, s.millis())},
@@ -70,8 +70,8 @@ func (s *Store) claimSlot(ctx context.Context, user, slot string, most int64) (w
 	return was, failed
 }
 
-// reclaimSlots gives back the slots whose runs are over. Where there is none it is
-// fault.Busy, with the runs at work.
+// reclaimSlots frees the slots of runs that have ended. If there are none it
+// returns fault.Busy with the active runs.
 func (s *Store) reclaimSlots(ctx context.Context, user string, slots map[string]int64) error {
 	live, over, err := s.liveRuns(ctx, slots)
 	if err != nil {
@@ -83,8 +83,8 @@ func (s *Store) reclaimSlots(ctx context.Context, user string, slots map[string]
 	return s.freeSlots(ctx, user, over[:min(len(over), slotsAtOnce)], slots)
 }
 
-// freeSlots gives slots back that were taken at the given times;
-// table.ErrConditionFailed where one was given back, or taken again, meanwhile.
+// freeSlots frees slots that were taken at the given times;
+// table.ErrConditionFailed if one was freed or taken again concurrently.
 func (s *Store) freeSlots(ctx context.Context, user string, slots []string, taken map[string]int64) error {
 	var free []table.Change
 	var same []table.Condition
@@ -96,8 +96,8 @@ func (s *Store) freeSlots(ctx context.Context, user string, slots []string, take
 	return s.db.Update(ctx, quotaKey(user), free, same...)
 }
 
-// liveRuns looks at the run of each slot: those at work, and the slots of those
-// that are over. What is neither may be starting.
+// liveRuns looks up the run of each slot. It returns the active ones, and the
+// slots of those that have ended. Any other run may be starting.
 func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []liveRun, over []string, err error) {
 	var keys []table.Key
 	for slot := range slots {
@@ -113,7 +113,7 @@ func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []li
 		var a activeRun
 		if err := table.Decode(item, &a); err != nil {
 			s.log.ErrorContext(ctx, "a run that cannot be read holds no slot", "log", table.Text(item, attrPK), "error", err)
-			continue // nobody can be at work on it
+			continue // the run cannot be active
 		}
 		slot := slotOf(strings.TrimPrefix(a.PK, prefixLog), a.ID)
 		if _, ok := slots[slot]; ok && a.Lease > now {
@@ -124,8 +124,8 @@ func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []li
 	return live, quota.FreeSlots(slots, alive, now), nil
 }
 
-// releaseSlot gives the slot of a run back that has ended. Where that fails, the
-// slot is found when the user needs one.
+// releaseSlot frees the slot of a run that has ended. If that fails, the slot is
+// found when the user needs one.
 func (s *Store) releaseSlot(ctx context.Context, user, log, runID string) {
 	slot := table.At(quotaRuns, slotOf(log, runID))
 	err := s.db.Update(ctx, quotaKey(user), []table.Change{table.Remove(slot)}, table.Exists(slot))
@@ -134,10 +134,10 @@ func (s *Store) releaseSlot(ctx context.Context, user, log, runID string) {
 	}
 }
 
-// releaseUnstarted gives the slot of a run back that was not started, for a reason that
-// the caller is told, or because another was first: the caller looks again, and
-// may find that it is not to start at all. Of what ended otherwise nobody knows
-// whether it started.
+// releaseUnstarted frees the slot of a run that certainly did not start: the
+// error is a fault for the caller, or another write was first, after which the
+// caller reads again and may not start the run at all. After other errors it is
+// unknown whether the run started.
 func (s *Store) releaseUnstarted(ctx context.Context, h *header, runID string, err error) {
 	var known *fault.Error
 	if s.quotas.Runs == 0 || !errors.As(err, &known) && !errors.Is(err, table.ErrConditionFailed) {

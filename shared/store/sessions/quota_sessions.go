@@ -8,9 +8,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// admitSession says whether the user may have one more session, of sessions and of
-// bytes: fault.Busy where not. The creation itself counts, by what arriving adds to
-// it, so that racing ones do not exceed the limit.
+// admitSession returns fault.Busy if the user may not have one more session, by
+// the number of sessions or of bytes. The creation itself is counted by an atomic
+// addition, so that concurrent ones do not exceed the limit.
 func (s *Store) admitSession(ctx context.Context, user string) error {
 	if s.quotas.Sessions == 0 {
 		return s.admitBytes(ctx, user)
@@ -18,8 +18,8 @@ func (s *Store) admitSession(ctx context.Context, user string) error {
 	return records.Settled(ctx, func() error { return s.sessionsLeft(ctx, user) })
 }
 
-// sessionsLeft says the same of a user's sessions as they are read;
-// table.ErrConditionFailed where one was made while they were counted.
+// sessionsLeft checks the number of sessions, recounting them if necessary;
+// table.ErrConditionFailed if one was created while they were counted.
 func (s *Store) sessionsLeft(ctx context.Context, user string) error {
 	q, err := s.quotaItem(ctx, user)
 	if err != nil {
@@ -41,8 +41,9 @@ func (s *Store) sessionsLeft(ctx context.Context, user string) error {
 	return s.quotas.AdmitCounted(n)
 }
 
-// countCreated counts a session that is made, in the transaction that makes it.
-// One that was made uncounted never counts: its deletion must not either.
+// countCreated returns the write that counts a new session, for the transaction
+// that creates it. A session created without being counted is never counted, so
+// that its deletion is not subtracted.
 func (s *Store) countCreated(h *header) (_ table.Write, counts bool) {
 	var changes []table.Change
 	var admitted []table.Condition
@@ -51,7 +52,7 @@ func (s *Store) countCreated(h *header) (_ table.Write, counts bool) {
 		changes = append(changes, table.Set(table.At(quotaMoved), s.millis()), table.Add(table.At(quotaSessions), 1))
 		admitted = append(admitted, table.Less(table.At(quotaSessions), s.quotas.Sessions))
 	}
-	if h.Bytes > 0 { // it was imported
+	if h.Bytes > 0 { // an imported session
 		changes = append(changes, table.Add(table.At(quotaBytes), h.Bytes))
 	}
 	if len(changes) == 0 {
@@ -60,8 +61,8 @@ func (s *Store) countCreated(h *header) (_ table.Write, counts bool) {
 	return table.Update(quotaKey(h.User), changes, admitted...), true
 }
 
-// countDeleted takes a session off what its user has, unless that was forgotten
-// meanwhile.
+// countDeleted returns the write that subtracts a session from its user's usage,
+// unless that was erased concurrently.
 func (s *Store) countDeleted(ctx context.Context, h *header) (_ table.Write, counts bool, err error) {
 	if !h.Counted && h.Bytes == 0 {
 		return table.Write{}, false, nil
@@ -96,7 +97,7 @@ func one(v bool) int64 {
 	return 0
 }
 
-// sameBytes is the condition that what the session takes has not changed.
+// sameBytes is the condition that the session's bytes have not changed.
 func (h *header) sameBytes() table.Condition {
 	same := table.Equal(table.At(headerBytes), h.Bytes)
 	if h.Bytes == 0 {

@@ -8,15 +8,15 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// WithRetention sets how long sessions are kept that say nothing about it
-// themselves: for ever unless it is set. It is asked when a session is made, and
-// when one gives up its own retention.
+// WithRetention sets the retention of sessions without a setting of their own;
+// the default is unlimited. It is called when a session is created and when one
+// loses its own setting.
 func WithRetention(of session.Retention) Option { return func(s *Store) { s.retention = of } }
 
-// timer says when to look whether a session is to go. Appending to the session
-// does not touch it: what a timer finds when it is due is looked at then, and a
-// session in use only moves it. It comes and goes in one transaction with the
-// session's header.
+// timer schedules the check whether a session is due to be deleted. An append
+// does not change it: a due timer looks up the session's last activity, and is
+// only moved if the session is in use. It is created and deleted in one
+// transaction with the session's header.
 type timer struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -38,15 +38,16 @@ func expireIndexPK(log string) string {
 	return expireShard(h.Sum32() % expireShards)
 }
 
-// setRetention sets for how long the session is kept without activity.
+// setRetention sets the session's retention.
 func (h *header) setRetention(r session.Retained) { h.Retention, h.OwnRetention = r.Seconds, r.Own }
 
-// retained is for how long the session is kept without activity.
+// retained returns the session's retention.
 func (h *header) retained() session.Retained {
 	return session.Retained{Seconds: h.Retention, Own: h.OwnRetention, Imported: h.Imported}
 }
 
-// setTimer puts the timer of a session that was active at a time.
+// setTimer returns the write of the timer of a session with the given last
+// activity, in epoch milliseconds.
 func (h *header) setTimer(active int64) table.Write {
 	k := timerKey(h.Log)
 	return table.Put(timer{
@@ -55,8 +56,8 @@ func (h *header) setTimer(active int64) table.Write {
 	})
 }
 
-// retentionChange changes for how long a session is kept: by changes of its header, and by a
-// write that goes along with them.
+// retentionChange sets a session's own retention. It returns the changes of the
+// header, and the write of the timer for the same transaction.
 func (s *Store) retentionChange(h *header, own int64) ([]table.Change, table.Write) {
 	h.setRetention(session.RetainedFor(own, s.retention(h.Agent)))
 	changes := []table.Change{

@@ -10,28 +10,28 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// tombstone holds a position of a log that takes no entries any more.
+// tombstone occupies a position of a log that accepts no more entries.
 type tombstone struct {
 	PK        string `dynamodbav:"PK"`
 	SK        string `dynamodbav:"SK"`
 	Tombstone bool   `dynamodbav:"g"`
 }
 
-// idleTries bounds how often one sweep looks at a session that is not at rest.
+// idleTries limits how often one sweep checks a session that keeps changing.
 const idleTries = 5
 
-// SweepRetention deletes the sessions whose retention is over, as their users
-// would, and returns how many. It may be stopped and repeated at any point; a
-// session that cannot be looked at keeps no other waiting.
+// SweepRetention deletes the sessions whose retention is over, in the same way as
+// their users would, and returns how many. It may be interrupted and repeated at
+// any point; a session that cannot be checked does not hold up others.
 func (s *Store) SweepRetention(ctx context.Context) (int, error) {
 	return eachShard(ctx, expireShards, expireShard, func(ctx context.Context, shard string) (int, error) {
 		return s.sweep(ctx, shard, s.millis(), s.checkIdle)
 	})
 }
 
-// checkIdle deletes the session of a timer if it is due. One in which something
-// happens meanwhile, or whose user has others deleted, is looked at again; what
-// does not come to rest waits for the next sweep.
+// checkIdle deletes the session of a timer if it is due. It repeats the check if
+// the session changes concurrently or other sessions of its user are deleted;
+// after idleTries the next sweep continues.
 func (s *Store) checkIdle(ctx context.Context, k table.Key) (deleted bool, err error) {
 	tries := 0
 	return records.ContendedValue(ctx, func() (bool, error) {
@@ -42,9 +42,9 @@ func (s *Store) checkIdle(ctx context.Context, k table.Key) (deleted bool, err e
 	})
 }
 
-// tryCheckIdle deletes the session of a timer if it is due, and else moves the
-// timer to when it will be. The index may lag, so the timer itself is read.
-// table.ErrConditionFailed means that the session is not as it was read.
+// tryCheckIdle deletes the session of a timer if it is due, and otherwise moves
+// the timer to when it will be. The index may lag, so the timer itself is read.
+// table.ErrConditionFailed means that the session has changed since it was read.
 func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, err error) {
 	var t timer
 	if found, err := s.db.Get(ctx, k, &t); err != nil || !found || t.GSK >= activitySK(s.millis(), "") {
@@ -63,7 +63,7 @@ func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, er
 	switch {
 	case again > 0:
 		return false, s.moveTimer(ctx, &t, again)
-	case !due: // it is kept for ever
+	case !due: // its retention is unlimited
 		return false, s.stopTimer(ctx, &t)
 	}
 	if err := s.removeIdle(ctx, h, at); err != nil {
@@ -72,9 +72,9 @@ func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, er
 	return true, s.purgeInTime(ctx, h.Log)
 }
 
-// removeIdle deletes a session unless something has happened in it since it was
-// read. The position that the next entry of its log would take is held, so that
-// an append either comes before, and the session stays, or finds it gone.
+// removeIdle deletes a session unless it has changed since it was read. A
+// tombstone takes the position of the next log entry, so that a concurrent append
+// either is first, and the session stays, or finds the session deleted.
 func (s *Store) removeIdle(ctx context.Context, h *header, at head) error {
 	idle := table.And(
 		h.sameLog(), table.Equal(table.At(headerVersion), h.Version), table.Equal(table.At(headerLastActivity), h.LastActivity),
@@ -84,14 +84,14 @@ func (s *Store) removeIdle(ctx context.Context, h *header, at head) error {
 	return s.remove(ctx, h, idle, hold)
 }
 
-// moveTimer sets a timer to another time, unless that was done meanwhile.
+// moveTimer moves a timer to another time, unless it was moved concurrently.
 func (s *Store) moveTimer(ctx context.Context, t *timer, due int64) error {
 	to := activitySK(due, t.PK[len(prefixLog):])
 	err := s.db.Update(ctx, table.NewKey(t.PK, t.SK), []table.Change{table.Set(table.At(attrGSK), to)}, t.unmoved())
 	return records.Ignoring(err, table.ErrConditionFailed)
 }
 
-// stopTimer removes a timer whose session is gone, or is kept for ever.
+// stopTimer deletes a timer whose session was deleted or has unlimited retention.
 func (s *Store) stopTimer(ctx context.Context, t *timer) error {
 	return records.Ignoring(s.db.Delete(ctx, table.NewKey(t.PK, t.SK), t.unmoved()), table.ErrConditionFailed)
 }

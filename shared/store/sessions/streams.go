@@ -15,19 +15,20 @@ import (
 )
 
 const (
-	// streamSlack is how much longer than its stream a lease lasts: what it takes
-	// to begin and to end one, and what clocks may differ.
+	// streamSlack is how much longer than its stream a lease lasts: the time to
+	// begin and end a stream, and the difference between clocks.
 	streamSlack = 15 * time.Second
-	// streamHandover is how long whoever a place was taken from may still be at
-	// work; so long the place is not taken away again.
+	// streamHandover is how long the stream that lost a place to another may
+	// still be open; the place cannot be taken again before.
 	streamHandover = 2 * quota.StreamCheck
-	// streamTries bounds how often a place is looked for that others take.
+	// streamTries limits the attempts to take a place while other streams compete
+	// for it.
 	streamTries = 10
 )
 
 var _ quota.Streams = (*Store)(nil)
 
-// Attributes of a stream's place.
+// The attributes of a stream's place.
 const (
 	streamHolder  = "h"
 	streamUntil   = "u"
@@ -35,17 +36,17 @@ const (
 	streamExpires = "expires"
 )
 
-// streamItem is a place among the open streams of a user. One that is free has
-// a time in the past, until it expires.
+// streamItem is one of a user's places for open streams. A free place has a time
+// in the past, until it expires.
 type streamItem struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
 	Subject string `dynamodbav:"sj"`
 	Holder  string `dynamodbav:"h"`
-	Taken   int64  `dynamodbav:"t"` // when it was taken, as all times in epoch milliseconds
+	Taken   int64  `dynamodbav:"t"` // when it was taken; all times are epoch milliseconds
 	Until   int64  `dynamodbav:"u"` // when it is free
-	Ended   bool   `dynamodbav:"e"` // its stream has ended, and its reader may come back
-	// Former is until when the stream may be at work whose place this was.
+	Ended   bool   `dynamodbav:"e"` // its stream has ended, and its reader may reconnect
+	// Former is until when the stream that lost this place may be open.
 	Former  int64 `dynamodbav:"f,omitempty"`
 	Expires int64 `dynamodbav:"expires"`
 }
@@ -66,7 +67,7 @@ func (s *Store) TakeStream(ctx context.Context, in quota.Stream) (quota.Lease, e
 			return quota.Lease{}, err
 		}
 		now := s.now()
-		from := rand.Int64N(s.quotas.Streams) //nolint:gosec // it only keeps those who come together apart
+		from := rand.Int64N(s.quotas.Streams) //nolint:gosec // it only spreads concurrent streams
 		pick, ok := s.quotas.PickStream(places(slots), in, now, from)
 		if !ok {
 			return quota.Lease{}, s.quotas.StreamsExceeded(places(slots), now)
@@ -75,7 +76,7 @@ func (s *Store) TakeStream(ctx context.Context, in quota.Stream) (quota.Lease, e
 	})
 }
 
-// places are the places of a user as they were read.
+// places converts the places of a user as they were read.
 func places(slots []streamItem) []quota.Place {
 	out := make([]quota.Place, len(slots))
 	for i, it := range slots {
@@ -86,7 +87,7 @@ func places(slots []streamItem) []quota.Place {
 	return out
 }
 
-// seenAt is what was read of a place, nil for nothing.
+// seenAt returns a place as it was read, nil if it did not exist.
 func seenAt(slots []streamItem, slot int64) *streamItem {
 	for i := range slots {
 		if slotNumber(slots[i].SK) == slot {
@@ -96,8 +97,8 @@ func seenAt(slots []streamItem, slot int64) *streamItem {
 	return nil
 }
 
-// seizeStream takes a place; table.ErrConditionFailed where it is not any more as it
-// was seen.
+// seizeStream takes a place; table.ErrConditionFailed if it has changed since it
+// was read.
 func (s *Store) seizeStream(
 	ctx context.Context, p quota.Pick, was *streamItem, in quota.Stream, holder string,
 ) (quota.Lease, error) {
@@ -123,7 +124,7 @@ func (s *Store) seizeStream(
 	found, err := records.Found(failed, &other)
 	switch {
 	case found && err == nil && other.Holder == holder:
-		return lease, nil // the answer to a first try was lost
+		return lease, nil // the answer to an earlier attempt was lost
 	case err == nil:
 		err = failed
 	}
@@ -133,7 +134,7 @@ func (s *Store) seizeStream(
 	return lease, nil
 }
 
-// HoldsStream implements quota.Streams. It reads what may be a moment old, for
+// HoldsStream implements quota.Streams. It reads with eventual consistency, for
 // half a read unit.
 func (s *Store) HoldsStream(ctx context.Context, l quota.Lease) (bool, error) {
 	if l.Holder == "" {
@@ -143,7 +144,8 @@ func (s *Store) HoldsStream(ctx context.Context, l quota.Lease) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("look at the place of a stream: %w", err)
 	}
-	// What is not there was erased with all of the user's data, or is not yet to be seen.
+	// A missing place was erased with all of the user's data, or is not visible
+	// yet.
 	return item == nil || table.Text(item, streamHolder) == l.Holder, nil
 }
 
@@ -156,8 +158,8 @@ func (s *Store) RenewStream(ctx context.Context, l quota.Lease, lasting time.Dur
 	return err
 }
 
-// EndStream implements quota.Streams. A place to which nobody comes back leaves
-// nothing in the table.
+// EndStream implements quota.Streams. A place whose reader is not expected to
+// reconnect is deleted.
 func (s *Store) EndStream(ctx context.Context, l quota.Lease, expected bool) error {
 	if l.Holder == "" {
 		return nil
@@ -171,8 +173,8 @@ func (s *Store) EndStream(ctx context.Context, l quota.Lease, expected bool) err
 	return records.Ignoring(err, table.ErrConditionFailed)
 }
 
-// untilStream changes how long a lease lasts; table.ErrConditionFailed where it is
-// not its holder's any more.
+// untilStream changes when a lease ends; table.ErrConditionFailed if another
+// stream has the place.
 func (s *Store) untilStream(ctx context.Context, l quota.Lease, until int64, ended bool) error {
 	if l.Holder == "" {
 		return nil
@@ -183,17 +185,17 @@ func (s *Store) untilStream(ctx context.Context, l quota.Lease, until int64, end
 	}, heldBy(l))
 }
 
-// heldBy is the condition that a place is still its holder's.
+// heldBy is the condition that the lease's holder still has the place.
 func heldBy(l quota.Lease) table.Condition { return table.Equal(table.At(streamHolder), l.Holder) }
 
-// expiresOf is when the table may remove what nobody looks at from then on, in
-// seconds.
+// expiresOf returns when the table may delete an item that is not used after a
+// time: epoch seconds from epoch milliseconds, a minute later.
 func expiresOf(millis int64) int64 { return millis/1000 + 60 }
 
 func slotNumber(sk string) int64 {
 	n, err := strconv.ParseInt(sk, 10, 64)
 	if err != nil {
-		return -1 // counts, and is never free
+		return -1 // counts as a place, and is never free
 	}
 	return n
 }
