@@ -122,3 +122,11 @@ func unordered(body []byte) []string {
 	}
 	return problems
 }
+
+// isOpenTo reports whether a person owns the session or has a share that was not
+// revoked.
+func (t *Session) isOpenTo(p *Person) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return p == t.Owner || slices.ContainsFunc(t.guests, func(g guest) bool { return g.person == p })
+}
