@@ -236,10 +236,11 @@ costs: ## Write docs/costs.md from the units that make bench has recorded
 # Half the usual time: the fuzzers' corpora were run by `make test` before.
 ci: export FUZZTIME = 5s
 CI_STEPS := fmt-check verify test lint licences validate reproducible fuzz chaos test-contract test-python test-clients test-web test-browser
-# How many steps run at the same time. Many of them mostly wait.
-JOBS ?= 2
+# How many steps run at the same time. More than one saves time only with more than two
+# cores, and slows tests that wait for others.
+JOBS ?= 1
 
-ci: build $(GOLANGCI) $(GOTEST) $(SUPPLY)/built $(PYTOOLS) $(ADKTOOLS) $(CLIENTTOOLS) $(GENERATEDTOOLS) $(WEBTOOLS) $(BROWSERTOOLS) ## Everything that must pass before a change lands, JOBS=2 steps at a time
+ci: build $(GOLANGCI) $(GOTEST) $(SUPPLY)/built $(PYTOOLS) $(ADKTOOLS) $(CLIENTTOOLS) $(GENERATEDTOOLS) $(WEBTOOLS) $(BROWSERTOOLS) ## Everything that must pass before a change lands; JOBS=… steps at a time
 	@go build -o build/ ./infra/tools/steps && BUILT=1 build/steps -at-once $(JOBS) $(CI_STEPS)
 
 verify: ## Check the downloaded modules against go.sum
