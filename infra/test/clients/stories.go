@@ -39,6 +39,8 @@ func stories() []story {
 	return []story{
 		{"a2a-sdk 1.x (Python)", "python", []string{".venv-1/bin/python", "a2a_v1.py"}, 150},
 		{"a2a-sdk 0.3 (Python)", "python", []string{".venv-0.3/bin/python", "a2a_v03.py"}, 40},
+		{"google-adk", "python", []string{".venv-adk/bin/python", "adk.py"}, 110},
+		{"a2a-go and adk-go", "golang", []string{"go", "run", "."}, 150},
 		{"@a2a-js/sdk 1.x", "js", []string{"node", "a2a_v1.mjs"}, 60},
 		{"@a2a-js/sdk 0.3", "js", []string{"node", "a2a_v03.mjs"}, 20},
 	}

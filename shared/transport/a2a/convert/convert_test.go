@@ -96,6 +96,30 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// Without it, google-adk shows a failed task as an answer.
+func TestTaskHasTheMarkForClientsOfADK(t *testing.T) {
+	got := convert.Task("t", run.Run{ID: "r", SessionID: "s", Status: run.InProgress}, nil)
+	want := map[string]any{
+		"kagent_invocation_id":                                 "r",
+		"https://google.github.io/adk-docs/a2a/a2a-extension/": map[string]any{"adk_agent_executor_v2": true},
+	}
+	if diff := cmp.Diff(want, got.Metadata); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Clients of ADK show a reason without these marks as the agent's answer.
+func TestReasonOfAFailureIsMarkedAsAnError(t *testing.T) {
+	got := convert.Status("t", run.Run{ID: "r", Status: run.Failed, Error: run.NewProblem("boom", "it broke")}, nil).Message
+	want := map[string]any{"kagent_invocation_id": "r", "error_code": "boom", "adk_error_code": "boom"}
+	if diff := cmp.Diff(want, got.Metadata); diff != "" {
+		t.Errorf("the message (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]any{"adk_is_error_message": true}, got.Parts[0].Metadata); diff != "" {
+		t.Errorf("its part (-want +got):\n%s", diff)
+	}
+}
+
 // Clients of ADK invent a call of their own for a task that waits for input
 // unless one of its calls is marked as long-running.
 func TestLongRunningCalls(t *testing.T) {

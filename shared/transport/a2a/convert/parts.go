@@ -13,8 +13,8 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// Metadata that marks function calls, their responses and thoughts, under the
-// names that clients of kagent and of ADK look for.
+// Metadata that marks function calls, their responses, thoughts and errors, under
+// the names that clients of kagent and of ADK look for.
 const (
 	kagentType    = "kagent_type"
 	adkType       = "adk_type"
@@ -23,6 +23,14 @@ const (
 
 	kagentLongRunning = "kagent_is_long_running"
 	adkLongRunning    = "adk_is_long_running"
+
+	errorCode       = "error_code"
+	adkErrorCode    = "adk_error_code"
+	adkErrorMessage = "adk_is_error_message"
+
+	// adkExtension in a task's metadata has google-adk read the whole task: without
+	// it, it ignores error codes, and the status of a task that has artifacts.
+	adkExtension = "https://google.github.io/adk-docs/a2a/a2a-extension/"
 
 	typeCall     = "function_call"
 	typeResponse = "function_response"

@@ -16,7 +16,7 @@ const codeRejected = "rejected"
 func Task(id string, last run.Run, events []session.Event) *a2a.Task {
 	t := &a2a.Task{
 		ID: a2a.TaskID(id), ContextID: last.SessionID, Status: Status(id, last, events), History: History(id, events),
-		Metadata: map[string]any{InvocationKey: last.ID},
+		Metadata: map[string]any{InvocationKey: last.ID, adkExtension: map[string]any{"adk_agent_executor_v2": true}},
 	}
 	for _, e := range events {
 		if artifact := Artifact(e); artifact != nil {
@@ -75,12 +75,15 @@ func Status(id string, last run.Run, events []session.Event) a2a.TaskStatus {
 	return out
 }
 
-// Problem returns the message that states why a run failed.
+// Problem returns the message that states why a run failed. Its metadata let
+// clients of ADK report an error instead of an answer with that text.
 func Problem(taskID string, r run.Run) *a2a.Message {
+	reason := a2a.NewTextPart(r.Error.Message)
+	reason.SetMeta(adkErrorMessage, true)
 	return &a2a.Message{
 		ID: r.ID + ":problem", ContextID: r.SessionID, TaskID: a2a.TaskID(taskID), Role: a2a.MessageRoleAgent,
-		Parts:    a2a.ContentParts{a2a.NewTextPart(r.Error.Message)},
-		Metadata: map[string]any{InvocationKey: r.ID, "error_code": r.Error.Code},
+		Parts:    a2a.ContentParts{reason},
+		Metadata: map[string]any{InvocationKey: r.ID, errorCode: r.Error.Code, adkErrorCode: r.Error.Code},
 	}
 }
 
