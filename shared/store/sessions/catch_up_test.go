@@ -12,8 +12,9 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// mustSince is what a watcher is sent; every message as it is sent.
-func mustSince(t *testing.T, s *stores.Store, id string, from watch.From) []watch.Message {
+// mustCatchUp returns the messages for a watcher that continues from a position,
+// as they would be sent.
+func mustCatchUp(t *testing.T, s *stores.Store, id string, from watch.From) []watch.Message {
 	t.Helper()
 	messages, err := s.CatchUp(t.Context(), alice, id, from)
 	if err != nil {
@@ -22,7 +23,7 @@ func mustSince(t *testing.T, s *stores.Store, id string, from watch.From) []watc
 	return messages
 }
 
-// kinds are the types of messages as they are sent, with their cursors.
+// kinds returns the types of messages as sent, with their cursors.
 func kinds(t *testing.T, messages []watch.Message) []string {
 	t.Helper()
 	out := []string{}
@@ -42,9 +43,9 @@ func cursorOf(th run.Thread) watch.From {
 	return watch.From{Cursor: &watch.Cursor{Epoch: th.Session.Epoch, Seq: th.Seq, Offset: th.Offset}}
 }
 
-// Who watches an item that is larger than a message, and keeps the rules, gets
-// on or rests.
-func TestSince_an_item_larger_than_a_message(t *testing.T) {
+// A watcher of an item that is larger than a message, and that follows the
+// protocol, makes progress or gets no more than a status.
+func TestCatchUp_of_an_item_larger_than_a_message(t *testing.T) {
 	s := newStore(t)
 	mustCreate(t, s, alice, "s", nil)
 	mustStart(t, s, startOf(t, "s", "r1", "go"))
@@ -55,12 +56,12 @@ func TestSince_an_item_larger_than_a_message(t *testing.T) {
 	}
 	wantKinds := func(t *testing.T, from watch.From, want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(want, kinds(t, mustSince(t, s, "s", from))); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
+		if diff := cmp.Diff(want, kinds(t, mustCatchUp(t, s, "s", from))); diff != "" {
+			t.Errorf("messages (-want +got):\n%s", diff)
 		}
 	}
-	t.Run("in progress it comes in parts", func(t *testing.T) {
-		messages := mustSince(t, s, "s", watch.From{})
+	t.Run("sends an item in progress in parts", func(t *testing.T) {
+		messages := mustCatchUp(t, s, "s", watch.From{})
 		size := 0
 		for i, m := range messages[:len(messages)-1] {
 			if frame, err := watch.Frame(m, "s"); err != nil || len(frame) > watch.MaxMessage {
@@ -75,7 +76,7 @@ func TestSince_an_item_larger_than_a_message(t *testing.T) {
 				continue
 			}
 			if m.Type != watch.DeltaType || m.Prev != messages[i-1].Cursor {
-				t.Errorf("after %s comes %s %s", messages[i-1].Cursor, m.Prev, m.Type)
+				t.Errorf("after %s: %s %s", messages[i-1].Cursor, m.Prev, m.Type)
 			}
 			size += m.Delta.Size()
 		}
@@ -83,8 +84,9 @@ func TestSince_an_item_larger_than_a_message(t *testing.T) {
 			t.Errorf("%d bytes, %+v", size, last)
 		}
 	})
-	t.Run("who holds some of it gets the rest alone", func(t *testing.T) {
-		// Who has all of it gets the newest delta again, and so knows that it goes on.
+	t.Run("sends only the remaining deltas to a watcher that has some", func(t *testing.T) {
+		// A watcher that has all deltas gets the newest one again, as a sign that
+		// the item is still in progress.
 		wantKinds(t, cursorOf(mustThread(t, s, "s")), "item.delta 0.2.24", "thread.status 0.2.24")
 		before := watch.From{Cursor: &watch.Cursor{Seq: 2, Offset: 22}}
 		wantKinds(t, before, "item.delta 0.2.24", "thread.status 0.2.24")
@@ -93,19 +95,19 @@ func TestSince_an_item_larger_than_a_message(t *testing.T) {
 	if _, err := it.Complete(t.Context(), whole(t, strings.Repeat("x", 320_000)+"!")); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("once it is complete only the thread has it, and who has read that rests", func(t *testing.T) {
+	t.Run("asks to reload a complete item, and sends a status after that", func(t *testing.T) {
 		wantKinds(t, watch.From{Cursor: &watch.Cursor{Seq: 2, Offset: 25}}, "thread.reload 0.2.26", "thread.status 0.2.26")
 		wantKinds(t, cursorOf(mustThread(t, s, "s")), "thread.status 0.2.26")
 	})
 	mustAppend(t, s, alice, "s", event(t, "", "other", "meanwhile"))
-	t.Run("and so does who stands behind it, as long as the run goes on", func(t *testing.T) {
+	t.Run("sends no complete item to a watcher after it while the run continues", func(t *testing.T) {
 		wantKinds(t, watch.From{Cursor: &watch.Cursor{Seq: 2, Offset: 26}}, "item.snapshot 0.3.0", "thread.status 0.3.0")
 		wantKinds(t, cursorOf(mustThread(t, s, "s")), "thread.status 0.3.0")
 	})
 	if _, err := s.End(t.Context(), ref, run.Completed, nil); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("and when it has ended", func(t *testing.T) {
+	t.Run("sends no complete item after the end of the run", func(t *testing.T) {
 		wantKinds(t, cursorOf(mustThread(t, s, "s")), "thread.status 0.4.0")
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// A fork that is made while an item streams has all that was complete, and
-// nothing that is done with the item later changes it.
-func TestFork_of_what_streams(t *testing.T) {
+// A fork made while an item streams has everything that was complete, and later
+// changes of the item do not affect it.
+func TestFork_of_a_streaming_session(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	mustCreate(t, s, alice, "s", nil)
@@ -78,7 +78,7 @@ func TestFork_of_what_streams(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	t.Run("a rewind in the fork, behind the item and before it", func(t *testing.T) {
+	t.Run("a rewind in the fork, after the item and before it", func(t *testing.T) {
 		mustRewind(t, s, "whole", "i10")
 		wantThread(t, s, "whole", "idle", "1:", "2:go", "3:")
 		mustRewind(t, s, "whole", "i9")

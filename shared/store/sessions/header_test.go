@@ -18,8 +18,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// origin says what a new session has in an attribute, compared with the session that it
-// was made from.
+// origin is where a new session's value of an attribute comes from, compared with
+// the session it was made from.
 type origin string
 
 const (
@@ -30,8 +30,8 @@ const (
 	none   origin = "no decision" // no line in the table below
 )
 
-// attributes decides for each attribute of a session's item what a fork and an import
-// have in it.
+// attributes lists, for each attribute of a session's item, its origin in a fork
+// and in an import.
 func attributes() map[string]struct{ fork, imported origin } {
 	return map[string]struct{ fork, imported origin }{
 		"PK": {anew, copied}, "SK": {copied, copied}, "GPK": {copied, copied}, "GSK": {anew, given},
@@ -47,8 +47,8 @@ func attributes() map[string]struct{ fork, imported origin } {
 	}
 }
 
-// wantOrigins checks the attributes of a session's item against decisions; code is where
-// they are carried out.
+// wantOrigins compares the attributes of a session's item with the decisions;
+// code names where they are made.
 func wantOrigins(t *testing.T, from, made table.Item, code string, want func(attribute string) origin) {
 	t.Helper()
 	fields := sessions.HeaderAttributes()

@@ -89,7 +89,7 @@ func TestImport_broken_off(t *testing.T) {
 			t.Fatalf("cut after %d requests: %v", n, gone)
 		}
 		mustBeNothing(t, whole, n)
-		if n%2 == 0 { // the others go on with what is there
+		if n%2 == 0 { // the others continue what is stored
 			mustSweepAll(t, engine, n)
 		}
 	}
@@ -121,7 +121,7 @@ func TestImport_broken_off(t *testing.T) {
 	mustSweepAll(t, engine, 0)
 }
 
-// mustBeNothing checks that nobody sees anything of an import.
+// mustBeNothing checks that nothing of an import is visible.
 func mustBeNothing(t *testing.T, s *stores.Store, n int64) {
 	t.Helper()
 	list, err := s.ListFeedback(t.Context(), task.FeedbackQuery{UserID: bob, Limit: 10})
@@ -136,7 +136,7 @@ func mustBeNothing(t *testing.T, s *stores.Store, n int64) {
 	}
 }
 
-// mustSweepAll sweeps days later, after which nothing is left.
+// mustSweepAll sweeps days later and checks that nothing remains.
 func mustSweepAll(t *testing.T, engine table.Engine, n int64) {
 	t.Helper()
 	for day := 2; day < 5; day++ {
@@ -188,7 +188,8 @@ func TestImport_conflicts(t *testing.T) {
 	}
 }
 
-// Ids are recognised wherever in its batch an event was appended.
+// A redelivered event is recognised by its id wherever in its batch it was
+// appended.
 func TestImport_redelivered(t *testing.T) {
 	t.Parallel()
 	from, to := newStore(t), newStore(t)
@@ -217,8 +218,8 @@ func TestImport_redelivered(t *testing.T) {
 	}
 }
 
-// An imported fork goes back to the initial state even if entries that it never
-// had came behind it and a rewind left what they did.
+// A rewind to the initial state of an imported fork works even if hidden entries
+// of the source followed that state and a rewind kept their changes.
 func TestImport_hidden_changes_behind_the_initial_state(t *testing.T) {
 	t.Parallel()
 	from, to := newStore(t), newStore(t)

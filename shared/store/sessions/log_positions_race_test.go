@@ -17,8 +17,8 @@ import (
 )
 
 // An invocation that is appended while a fork looks for it is either unknown or
-// known with all that came before it: texts and state are of one moment.
-func TestFork_before_what_is_appended_meanwhile(t *testing.T) {
+// known with everything before it: texts and state belong to the same head.
+func TestFork_before_a_concurrent_append(t *testing.T) {
 	t.Parallel()
 	inTheMidst(t, func(s *stores.Store, id string) {
 		late := "late"
@@ -31,8 +31,8 @@ func TestFork_before_what_is_appended_meanwhile(t *testing.T) {
 	})
 }
 
-// The plan of a rewind that looks for such an invocation is the one to follow.
-func TestRewind_before_what_is_appended_meanwhile(t *testing.T) {
+// The dry run of a rewind that looks for such an invocation matches the rewind.
+func TestRewind_before_a_concurrent_append(t *testing.T) {
 	t.Parallel()
 	inTheMidst(t, func(s *stores.Store, id string) {
 		r := session.Rewind{UserID: alice, SessionID: id, Before: "late", DryRun: true, Nonce: "r"}
@@ -75,7 +75,7 @@ func TestRewind_plan_is_of_one_moment(t *testing.T) {
 // own, to which one request later than before another writer appends.
 func inTheMidst(t *testing.T, do func(s *stores.Store, id string)) {
 	t.Helper()
-	var left atomic.Int64 // requests until then; below 0 nothing is to come
+	var left atomic.Int64 // requests until the append; below 0 it was made
 	var appends func()
 	s := before(storetest.Engine(t), func(context.Context, hooks.Call) error {
 		if left.Add(-1) == 0 {

@@ -142,9 +142,9 @@ func TestByteQuota(t *testing.T) {
 	})
 }
 
-// TestUsage does at random what makes and removes sessions and what they hold:
-// the count of sessions is always how many there are, the user's bytes are those
-// of the sessions, and nothing is left of either in the end.
+// TestUsage creates and deletes sessions and their contents at random: the count
+// of sessions is always exact, the user's bytes are the sum of the sessions', and
+// both are 0 in the end.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	const patience, least = 15 * time.Second, 3

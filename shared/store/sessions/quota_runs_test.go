@@ -42,12 +42,12 @@ func TestRunQuota(t *testing.T) {
 		return startErr(t, s, "s3", "r3")
 	}
 
-	t.Run("one more is refused, and told what is at work", func(t *testing.T) {
+	t.Run("refuses one more and lists the active runs", func(t *testing.T) {
 		t.Parallel()
 		s, _ := setUp(t)
-		told := mustExceed(t, another(t, s), quota.Runs, most)
-		if told["used"] != int64(most) || fmt.Sprint(told["running"]) == "[]" {
-			t.Errorf("told %v", told)
+		refused := mustExceed(t, another(t, s), quota.Runs, most)
+		if refused["used"] != int64(most) || fmt.Sprint(refused["running"]) == "[]" {
+			t.Errorf("refused with %v", refused)
 		}
 		mustUse(t, s, most+1, most)
 		if got := mustThread(t, s, "s3"); got.Session.Status != session.Idle || len(got.Items) != 0 {

@@ -48,7 +48,7 @@ func mustUse(t *testing.T, s *stores.Store, sessions, runs int64) {
 	}
 }
 
-// countedItem reads what the table holds of alice's use; nil where it is nothing.
+// countedItem reads alice's stored usage; nil if there is none.
 func countedItem(t *testing.T, engine table.Engine) table.Item {
 	t.Helper()
 	return storetest.Item(t, engine, table.NewKey("Q#"+alice, "USE"))
@@ -137,7 +137,7 @@ func TestSessionQuota(t *testing.T) {
 		}
 		mustUse(t, s, most, 0)
 	})
-	t.Run("an erasure forgets what was used", func(t *testing.T) {
+	t.Run("an erasure deletes the usage", func(t *testing.T) {
 		t.Parallel()
 		engine := storetest.Engine(t)
 		s := stores.New(engine, sessions.WithQuotas(quota.Limits{Sessions: most, Runs: 1}))

@@ -218,7 +218,7 @@ func TestRetention(t *testing.T) {
 		clock.forward(11 * time.Second)
 		mustSweep(t, s, 1)
 	})
-	t.Run("a run that nobody works on does not keep it for ever", func(t *testing.T) {
+	t.Run("an abandoned run does not keep it for ever", func(t *testing.T) {
 		t.Parallel()
 		s, clock := kept(t)
 		create(t, s, session.New{Retention: 60})
@@ -260,8 +260,8 @@ type bytesOf []byte
 
 func (b *bytesOf) Write(p []byte) (int, error) { *b = append(*b, p...); return len(p), nil }
 
-// TestRetention_leaves_nothing deletes sessions by their users and by their
-// retention: the table has nothing of them afterwards, timers included.
+// TestRetention_leaves_nothing deletes sessions by request and by their
+// retention: the table contains nothing of them afterwards, timers included.
 func TestRetention_leaves_nothing(t *testing.T) {
 	t.Parallel()
 	clock, engine := &calendar{}, storetest.Engine(t)
@@ -295,8 +295,8 @@ func TestRetention_leaves_nothing(t *testing.T) {
 	}
 }
 
-// TestRetention_racing_append appends between the sweeper's look at a session
-// and its deletion: what was acknowledged stays.
+// TestRetention_racing_append appends between the sweeper's read of a session and
+// its deletion: an acknowledged event is never lost.
 func TestRetention_racing_append(t *testing.T) {
 	t.Parallel()
 	clock, engine := &calendar{}, storetest.Engine(t)

@@ -53,7 +53,7 @@ func turn(t testing.TB, s *stores.Store, id string, n int) {
 func TestRewind(t *testing.T) {
 	t.Parallel()
 
-	t.Run("restores what was shown and known", func(t *testing.T) {
+	t.Run("restores the shown events and the state", func(t *testing.T) {
 		t.Parallel()
 		s := newStore(t) // shared state is shared by all sessions in a table
 		chat(t, s, "plain", 3)
@@ -268,8 +268,8 @@ func TestFork(t *testing.T) {
 	})
 }
 
-// A rewind that cancels the run at work does both or nothing, wherever its caller
-// dies: the run goes on, or it is over and its events are gone.
+// A rewind that cancels the active run does both or neither, wherever it is
+// interrupted: the run continues, or it has ended and its events are hidden.
 func TestRewind_that_cancels_is_one_step(t *testing.T) {
 	t.Parallel()
 	const least = 8

@@ -167,8 +167,8 @@ func TestList(t *testing.T) {
 	check("by name", session.ListQuery{Text: "ABOUT D"}, "d")
 }
 
-// Nothing of a deleted session is left, however appends race with the deletion; and
-// a new session with its id starts empty.
+// A deleted session leaves nothing, however appends race with the deletion, and a
+// new session with its id starts empty.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -100,7 +100,7 @@ func TestStreams(t *testing.T) {
 		clock.forward(20 * time.Second)
 		mustTake(t, s, "a", false)
 	})
-	t.Run("who comes back goes on in the place that ended", func(t *testing.T) {
+	t.Run("a reader that reconnects gets the place of its ended stream", func(t *testing.T) {
 		t.Parallel()
 		s, clock := limited(t, quota.Limits{Streams: 2})
 		kept, ended := mustTake(t, s, "a", false), mustTake(t, s, "a", false)
@@ -109,7 +109,7 @@ func TestStreams(t *testing.T) {
 		mustNotTake(t, s, "b", true)
 		again := mustTake(t, s, "a", true)
 		if !again.Continued || again.Slot != ended.Slot {
-			t.Errorf("it goes on in %+v, want the place of %+v", again, ended)
+			t.Errorf("it continues in %+v, want the place of %+v", again, ended)
 		}
 		mustEndStream(t, s, ended, false) // which is somebody else's by now
 		mustHold(t, s, again, true)
@@ -122,7 +122,7 @@ func TestStreams(t *testing.T) {
 			t.Error("another subject goes on with what ended")
 		}
 	})
-	t.Run("who begins anew takes the place that ended only where none is free", func(t *testing.T) {
+	t.Run("a new reader gets the place of an ended stream only if none is free", func(t *testing.T) {
 		t.Parallel()
 		s, _ := limited(t, quota.Limits{Streams: 2})
 		ended := mustTake(t, s, "a", false)
@@ -134,7 +134,7 @@ func TestStreams(t *testing.T) {
 			t.Error("it took another place")
 		}
 	})
-	t.Run("who lost the stream takes it over, the one that was taken first, and its function learns of it", func(t *testing.T) {
+	t.Run("a reader that lost its stream takes over the oldest one, whose function finds out", func(t *testing.T) {
 		t.Parallel()
 		s, clock := limited(t, quota.Limits{Streams: 2})
 		broken := mustTake(t, s, "a", false)
@@ -151,7 +151,7 @@ func TestStreams(t *testing.T) {
 		}
 		mustNotTake(t, s, "b", true)
 	})
-	t.Run("claiming to come back gets nobody past the limit", func(t *testing.T) {
+	t.Run("a false claim to reconnect does not exceed the limit", func(t *testing.T) {
 		t.Parallel()
 		const most = 3
 		s, clock := limited(t, quota.Limits{Streams: most})
@@ -159,7 +159,7 @@ func TestStreams(t *testing.T) {
 			mustTake(t, s, "a", false)
 		}
 		for round := range 3 {
-			for range most { // what was taken over ends within this time
+			for range most { // a stream that was taken over ends within this time
 				mustTake(t, s, "a", true)
 			}
 			for range 10 {
@@ -185,7 +185,7 @@ func TestStreams(t *testing.T) {
 			mustNotTake(t, s, "task", false)
 		}
 	})
-	t.Run("the last place goes to one of those who come at once", func(t *testing.T) {
+	t.Run("one of several concurrent readers gets the last place", func(t *testing.T) {
 		t.Parallel()
 		const most = 5
 		s, _ := limited(t, quota.Limits{Streams: most})
@@ -246,8 +246,8 @@ func TestStreams_cost(t *testing.T) {
 }
 
 // TestStreams_schedules opens, loses, ends and resumes streams in any order:
-// there are never more than the limit, a reader whose stream just ended always
-// goes on, and nobody is refused while a place is free.
+// there are never more than the limit, a reader whose stream just ended can
+// always continue, and no stream is refused while a place is free.
 func TestStreams_schedules(t *testing.T) {
 	t.Parallel()
 	const most, least, slack = 3, 1000, 16 * time.Second

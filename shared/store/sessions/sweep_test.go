@@ -134,7 +134,7 @@ func TestSweep_unreadable_items(t *testing.T) {
 	}
 }
 
-// An item that takes too long is moved behind the others, which get their turn.
+// A slow item is moved behind the others, so that they are processed.
 func TestSweep_slow_item(t *testing.T) {
 	t.Parallel()
 	for name, kind := range sweptKinds() {

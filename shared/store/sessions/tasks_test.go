@@ -62,7 +62,7 @@ func TestSave(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 
-	t.Run("creates, then updates, and keeps what was not sent", func(t *testing.T) {
+	t.Run("creates, then updates, and keeps members that were not sent", func(t *testing.T) {
 		t.Parallel()
 		mustCreate(t, s, alice, "upsert", nil)
 		if !mustSave(t, s, "upsert", "t1", `[{"id":"m1","type":"user","n":1.0}]`) {

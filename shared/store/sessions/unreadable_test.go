@@ -28,7 +28,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// lists are all lists, for a user who has some of everything.
+// lists returns all lists, for a user who has data of every kind.
 func lists(s *stores.Store) map[string]func(context.Context) error {
 	events := func(id string, q session.EventQuery) func(context.Context) error {
 		return func(ctx context.Context) error {
