@@ -32,11 +32,11 @@ func newTotal() *total {
 }
 
 func (t *total) add(r *round) {
-	requests, untold := r.world.Ledger.Requests()
+	requests, unknown := r.world.Ledger.Requests()
 	calls, injected := r.sys.Proxy.Counts()
 	t.rounds++
 	t.requests += requests
-	t.unknown += untold
+	t.unknown += unknown
 	t.calls += calls
 	t.faults += sum(injected)
 	t.kills += sum(r.sys.Kills())
@@ -78,9 +78,9 @@ const maxViolations = 20
 // report prints the results of a round, and stores the histories of sessions with
 // a violation.
 func (r *round) report() error {
-	requests, untold := r.world.Ledger.Requests()
+	requests, unknown := r.world.Ledger.Requests()
 	calls, injected := r.sys.Proxy.Counts()
-	r.say("  %d requests, %d with an unknown outcome; %d calls to the database", requests, untold, calls)
+	r.say("  %d requests, %d with an unknown outcome; %d calls to the database", requests, unknown, calls)
 	r.say("  faults: %s", listed(injected))
 	r.say("  kills: %s", listed(r.sys.Kills()))
 	r.say("  operations: %s", r.operations())

@@ -49,7 +49,7 @@ func run(ctx context.Context, out io.Writer, at addresses) (err error) {
 		defer func() { err = errors.Join(err, stop()) }()
 		at = own
 	}
-	return tell(ctx, &printer{out: out}, at)
+	return runStory(ctx, &printer{out: out}, at)
 }
 
 var errNoSystem = errors.New("start one with `make run`, or leave the variable empty")

@@ -44,12 +44,12 @@ func (p *printer) chapter(title string) {
 }
 
 // says prints a message like a chat window.
-func (p *printer) says(who, text string) {
+func (p *printer) says(speaker, text string) {
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
-			who = ""
+			speaker = ""
 		}
-		p.line("   %14s │ %s", who, line)
+		p.line("   %14s │ %s", speaker, line)
 	}
 }
 
@@ -57,9 +57,9 @@ func (p *printer) says(who, text string) {
 func (p *printer) note(format string, args ...any) { p.line("   ✓ "+format, args...) }
 
 // begin starts a message that grows with add; any other output ends it.
-func (p *printer) begin(who string) {
+func (p *printer) begin(speaker string) {
 	p.end()
-	p.write("   %14s │ ", who)
+	p.write("   %14s │ ", speaker)
 	p.open, p.wide = true, 0
 }
 

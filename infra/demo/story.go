@@ -19,8 +19,8 @@ type story struct {
 	tasks      []object // as last saved
 }
 
-// tell tells the story and fails at the first unexpected answer.
-func tell(ctx context.Context, p *printer, at addresses) error {
+// runStory runs the story and fails at the first unexpected answer.
+func runStory(ctx context.Context, p *printer, at addresses) error {
 	s := &story{printer: p, sockets: at.sockets}
 	p.line("Rethread at %s", at.url)
 	s.alice, s.bob = s.login(ctx, at.url, "alice"), s.login(ctx, at.url, "bob")
@@ -138,11 +138,11 @@ func (s *story) replay(text string) {
 		s.fail(json.Unmarshal([]byte(text), &bubbles))
 	}
 	for _, b := range bubbles {
-		who := map[string]string{"user": "alice", "agent": "data_analyst"}[b.Type]
-		if who == "" {
-			who = "artifact"
+		speaker := map[string]string{"user": "alice", "agent": "data_analyst"}[b.Type]
+		if speaker == "" {
+			speaker = "artifact"
 		}
-		s.says(who, b.Text+b.Artifact.Name)
+		s.says(speaker, b.Text+b.Artifact.Name)
 	}
 }
 

@@ -27,13 +27,13 @@ type viewer struct {
 }
 
 // watchSession returns once the session is watched.
-func watchSession(ctx context.Context, who *user, sockets, id string) *viewer {
+func watchSession(ctx context.Context, u *user, sockets, id string) *viewer {
 	ctx, stop := context.WithCancel(ctx)
 	c := watch.Open(ctx, watch.Config{
-		HTTPURL: who.url, WSURL: sockets,
-		Token: func(context.Context) (string, error) { return who.token, nil },
+		HTTPURL: u.url, WSURL: sockets,
+		Token: func(context.Context) (string, error) { return u.token, nil },
 	})
-	v := &viewer{printer: who.printer, ctx: ctx, changes: make(chan view.Session), ended: make(chan error, 1)}
+	v := &viewer{printer: u.printer, ctx: ctx, changes: make(chan view.Session), ended: make(chan error, 1)}
 	v.close = func() {
 		stop()
 		c.Close()

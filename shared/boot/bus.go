@@ -29,8 +29,8 @@ type published struct {
 	records []int // of events
 }
 
-func (p *published) add(record int, happened []delivery.Event) {
-	for _, e := range happened {
+func (p *published) add(record int, read []delivery.Event) {
+	for _, e := range read {
 		if e.Type.Public() {
 			p.events, p.records = append(p.events, e), append(p.records, record)
 		}

@@ -84,10 +84,10 @@ func skip(ctx context.Context, record events.DynamoDBEventRecord, err error, log
 // eventsOf reads the events of one change. It treats a panic like an error.
 func eventsOf(
 	ctx context.Context, read EventReader, record events.DynamoDBEventRecord,
-) (happened []delivery.Event, err error) {
+) (found []delivery.Event, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			happened, err = nil, fmt.Errorf("panic: %v", v)
+			found, err = nil, fmt.Errorf("panic: %v", v)
 		}
 	}()
 	change, err := changeOf(record)

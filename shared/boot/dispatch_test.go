@@ -73,8 +73,8 @@ func (q *tray) Put(ctx context.Context, d delivery.Delivery) error {
 	return nil
 }
 
-// happened reads the records of batch: two events each.
-func happened(_ context.Context, c sessions.Change) ([]delivery.Event, error) {
+// readEvents reads the records of batch: two events each.
+func readEvents(_ context.Context, c sessions.Change) ([]delivery.Event, error) {
 	var log, seq string
 	if v, ok := c.New["log"].(*types.AttributeValueMemberS); ok {
 		log = v.Value
@@ -128,7 +128,7 @@ func TestDispatch(t *testing.T) {
 			var text bytes.Buffer
 			q := &tray{fails: "lost"}
 			to := &delivery.Dispatcher{Targets: q, Queue: q}
-			answer, err := boot.Dispatch(happened, to, nil, slog.New(slog.NewTextHandler(&text, nil)))(t.Context(), batch(test.logs...))
+			answer, err := boot.Dispatch(readEvents, to, nil, slog.New(slog.NewTextHandler(&text, nil)))(t.Context(), batch(test.logs...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func TestAutomations_of_many(t *testing.T) {
 		}
 		began := time.Now()
 		to := &delivery.Dispatcher{Targets: q, Queue: q}
-		answer, err := boot.Dispatch(happened, to, nil, slog.New(slog.DiscardHandler))(t.Context(), batch(logs...))
+		answer, err := boot.Dispatch(readEvents, to, nil, slog.New(slog.DiscardHandler))(t.Context(), batch(logs...))
 		if err != nil || len(answer.BatchItemFailures) > 0 || len(q.got()) != 2*many {
 			t.Fatalf("%v, %v, %d queued", err, answer, len(q.got()))
 		}
@@ -207,7 +207,7 @@ func TestAutomations_with_a_bus(t *testing.T) {
 			t.Parallel()
 			q, b := &tray{fails: "lost"}, &board{fails: "deaf"}
 			to := &delivery.Dispatcher{Targets: q, Queue: q}
-			answer, err := boot.Dispatch(happened, to, b, slog.New(slog.DiscardHandler))(t.Context(), batch(test.logs...))
+			answer, err := boot.Dispatch(readEvents, to, b, slog.New(slog.DiscardHandler))(t.Context(), batch(test.logs...))
 			if err != nil {
 				t.Fatal(err)
 			}

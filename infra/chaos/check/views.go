@@ -107,8 +107,8 @@ func (c *Checker) state(s *subject) {
 	}
 	for scope, values := range map[string]map[string]json.RawMessage{"user:": s.state.User, "app:": s.state.App} {
 		key := scope + s.session.ID
-		want, told := s.log.Shared[key]
-		if !told {
+		want, known := s.log.Shared[key]
+		if !known {
 			continue
 		}
 		got := "null"

@@ -101,17 +101,17 @@ func copied(ops []*Op) []Op {
 }
 
 // CountRequest counts a request, and whether its answer revealed the outcome.
-func (l *Ledger) CountRequest(told bool) {
+func (l *Ledger) CountRequest(known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.requests++
-	if !told {
+	if !known {
 		l.unknown++
 	}
 }
 
 // Requests returns the number of requests, and of those with an unknown outcome.
-func (l *Ledger) Requests() (sent, untold int) {
+func (l *Ledger) Requests() (sent, unknown int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.requests, l.unknown

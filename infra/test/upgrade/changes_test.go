@@ -17,8 +17,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// Fewer fail the test.
-const minRecords, minTold, minDeliveries, minImages = 283, 150, 100, 2 * minItems
+// The test fails below these numbers.
+const minRecords, minFrames, minDeliveries, minImages = 283, 150, 100, 2 * minItems
 
 // TestChanges checks the records that the old version left in the stream: today's
 // filters match the same records, and their processing has the same results.
@@ -29,15 +29,15 @@ func TestChanges(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			s, functions := newSystem(t, e, items, at.now()), mustFunctions(t)
-			told, deliveries := 0, 0
+			frames, deliveries := 0, 0
 			for _, c := range changes {
-				got := s.tell(t, functions, c.Record)
+				got := s.process(t, functions, c.Record)
 				about := c.Record.EventName + " " + c.Record.Change.Keys["PK"].String() + " " + c.Record.Change.Keys["SK"].String()
 				if got.Fanout != c.Fanout || got.Dispatch != c.Dispatch {
 					t.Errorf("%s: the filters let it through to fan-out %t and dispatch %t, want %t and %t",
 						about, got.Fanout, got.Dispatch, c.Fanout, c.Dispatch)
 				}
-				told, deliveries = told+len(got.Frames), deliveries+len(got.Deliveries)
+				frames, deliveries = frames+len(got.Frames), deliveries+len(got.Deliveries)
 				compareJSON(t, about, mustJSON(t, c.Frames), mustJSON(t, got.Frames))
 				compareJSON(t, about, mustJSON(t, c.Deliveries), mustJSON(t, got.Deliveries))
 			}
@@ -48,17 +48,17 @@ func TestChanges(t *testing.T) {
 					{EventName: "REMOVE", Change: events.DynamoDBStreamRecord{OldImage: one}},
 				} {
 					record.Change.Keys = map[string]events.DynamoDBAttributeValue{"PK": one["PK"], "SK": one["SK"]}
-					s.tell(t, functions, record)
+					s.process(t, functions, record)
 					images++
 				}
 			}
 			if said := s.said.String(); said != "" {
 				t.Errorf("the log: %.2000s", said)
 			}
-			if len(changes) < minRecords || told < minTold || deliveries < minDeliveries || images < minImages {
-				t.Errorf("want %d records, %d messages, %d deliveries, %d images", minRecords, minTold, minDeliveries, minImages)
+			if len(changes) < minRecords || frames < minFrames || deliveries < minDeliveries || images < minImages {
+				t.Errorf("want %d records, %d messages, %d deliveries, %d images", minRecords, minFrames, minDeliveries, minImages)
 			}
-			t.Logf("%d records told %d messages and %d deliveries; %d images of items", len(changes), told, deliveries, images)
+			t.Logf("%d records: %d messages and %d deliveries; %d images of items", len(changes), frames, deliveries, images)
 		})
 	}
 }
@@ -95,24 +95,25 @@ func mustFunctions(t *testing.T) map[string]filters {
 	return functions
 }
 
-// tell passes a record of the stream to the functions whose filters match.
-func (s *system) tell(t *testing.T, functions map[string]filters, r events.DynamoDBEventRecord) (told change) {
+// process passes a record of the stream to the functions whose filters match, and
+// returns the results.
+func (s *system) process(t *testing.T, functions map[string]filters, r events.DynamoDBEventRecord) (out change) {
 	t.Helper()
 	value, err := pattern.Decode(mustJSON(t, r))
 	if err != nil {
 		t.Fatal(err)
 	}
 	is := func(p *pattern.Pattern) bool { return p.Match(value) }
-	told.Fanout = slices.ContainsFunc(functions["FanoutFunction"], is)
-	told.Dispatch = slices.ContainsFunc(functions["AutomationsFunction"], is)
+	out.Fanout = slices.ContainsFunc(functions["FanoutFunction"], is)
+	out.Dispatch = slices.ContainsFunc(functions["AutomationsFunction"], is)
 	all := &audience{}
 	event := events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{r}}
 	for _, f := range []struct {
 		wanted bool
 		handle boot.FanoutHandler
 	}{
-		{told.Fanout, boot.Fanout(s.store.WatchMessages, watch.NewFanout(all, all, s.log, s.now), s.log)},
-		{told.Dispatch, boot.Dispatch(s.store.Notifications, &delivery.Dispatcher{Targets: all, Queue: all}, nil, s.log)},
+		{out.Fanout, boot.Fanout(s.store.WatchMessages, watch.NewFanout(all, all, s.log, s.now), s.log)},
+		{out.Dispatch, boot.Dispatch(s.store.Notifications, &delivery.Dispatcher{Targets: all, Queue: all}, nil, s.log)},
 	} {
 		if !f.wanted {
 			continue
@@ -121,8 +122,8 @@ func (s *system) tell(t *testing.T, functions map[string]filters, r events.Dynam
 			t.Errorf("%v %v: %.600s", err, answer, mustJSON(t, r))
 		}
 	}
-	told.Frames, told.Deliveries = all.frames, all.deliveries
-	return told
+	out.Frames, out.Deliveries = all.frames, all.deliveries
+	return out
 }
 
 func mustJSON(t *testing.T, v any) []byte {

@@ -92,7 +92,7 @@ func (w *writer) watches() {
 		return connections
 	}
 	if diff := cmp.Diff([]string{"conn-admin", "conn-of-earlier-times"}, watchers("tree")); diff != "" {
-		w.t.Errorf("who watches (-want +got):\n%s", diff)
+		w.t.Errorf("watchers (-want +got):\n%s", diff)
 	}
 	w.say(w.t, alice, "", "conn-alice", `{"action":"subscribe","session_id":"tree"}`)
 	for _, connection := range []string{"conn-alice", "conn-admin"} {

@@ -31,16 +31,16 @@ func TestStreamEndsWithPermission(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, (*fakeFanOut).send)
-			heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
+			received := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
 			w := r.mustWork(t)
 			r.fanOut.mustHaveConnection(t)
 			w.write(t, "half")
-			heard.untilText(t, "half")
+			received.untilText(t, "half")
 			opened := r.fanOut.count()
 			r.fanOut.close(test.reason)
-			<-heard.over
-			if !errors.Is(heard.err, test.want) {
-				t.Errorf("the stream ends with %v", heard.err)
+			<-received.over
+			if !errors.Is(received.err, test.want) {
+				t.Errorf("the stream ends with %v", received.err)
 			}
 			if n := r.fanOut.count(); n != opened {
 				t.Errorf("%d more connections were opened", n-opened)

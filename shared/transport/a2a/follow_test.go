@@ -77,7 +77,7 @@ func TestStreamDespiteFaults(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, test.carry())
 			r.fanOut.refusals = test.refuse
-			heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
+			received := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
 			w := r.mustWork(t)
 			all := ""
 			for _, words := range [][]string{{"one ", "two "}, {"three ", "four "}} {
@@ -86,15 +86,15 @@ func TestStreamDespiteFaults(t *testing.T) {
 						w.write(t, word)
 						all += word
 					}
-					heard.untilText(t, all)
+					received.untilText(t, all)
 				}
 				w.completeItem(t)
 				w.beginItem(t)
 			}
 			w.endRun(t, run.Completed, nil)
-			heard.mustEndAs(t, r, lib.TaskStateCompleted)
-			if len(heard.closing) != 2 {
-				t.Errorf("%d of 2 artifacts were closed", len(heard.closing))
+			received.mustEndAs(t, r, lib.TaskStateCompleted)
+			if len(received.closing) != 2 {
+				t.Errorf("%d of 2 artifacts were closed", len(received.closing))
 			}
 			if n := r.fanOut.count(); test.reopens != (n > 1) {
 				t.Errorf("%d connections", n)
@@ -108,11 +108,11 @@ func TestStreamOfARun(t *testing.T) {
 	t.Run("fails after its worker has died", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, func(*fakeFanOut, watch.Message) {}) // no messages: nothing happens
-		heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
+		received := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
 		w := r.mustWork(t)
 		w.write(t, "half")
 		r.clock.add(2 * run.Lease)
-		heard.mustEndAs(t, r, lib.TaskStateFailed)
+		received.mustEndAs(t, r, lib.TaskStateFailed)
 	})
 	t.Run("ends although the last message was lost", func(t *testing.T) {
 		t.Parallel()
@@ -121,51 +121,51 @@ func TestStreamOfARun(t *testing.T) {
 				n.send(m)
 			}
 		})
-		heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
+		received := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
 		w := r.mustWork(t)
 		w.write(t, "all")
 		w.endRun(t, run.Failed, run.NewProblem("boom", "it broke"))
-		heard.mustEndAs(t, r, lib.TaskStateFailed)
+		received.mustEndAs(t, r, lib.TaskStateFailed)
 	})
 	t.Run("ends although no connection can be opened", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, (*fakeFanOut).send)
 		r.fanOut.refusals = 1000
-		heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
+		received := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
 		w := r.mustWork(t)
 		w.write(t, "all")
 		w.completeItem(t)
 		w.endRun(t, run.Completed, nil)
-		heard.mustEndAs(t, r, lib.TaskStateCompleted)
+		received.mustEndAs(t, r, lib.TaskStateCompleted)
 	})
 	t.Run("is cancelled by a rewind", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, (*fakeFanOut).send)
-		heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
+		received := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
 		w := r.mustWork(t)
 		w.write(t, "gone")
-		heard.untilText(t, "gone")
+		received.untilText(t, "gone")
 		if _, err := r.store.Rewind(t.Context(), session.Rewind{
 			UserID: alice, SessionID: r.context, Before: w.ref.RunID, CancelRun: true, Nonce: "marker",
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if last := heard.end(t); last != lib.TaskStateCanceled {
+		if last := received.end(t); last != lib.TaskStateCanceled {
 			t.Errorf("the stream ends with %s", last)
 		}
 	})
 	t.Run("ends when the session is deleted", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, (*fakeFanOut).send)
-		heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
+		received := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
 		r.mustWork(t).write(t, "gone")
-		heard.untilText(t, "gone")
+		received.untilText(t, "gone")
 		if err := r.store.Delete(t.Context(), alice, r.context); err != nil {
 			t.Fatal(err)
 		}
-		<-heard.over
-		if heard.err == nil {
-			t.Errorf("the stream ends with %s", heard.last)
+		<-received.over
+		if received.err == nil {
+			t.Errorf("the stream ends with %s", received.last)
 		}
 	})
 	t.Run("continues after input, or ends when the waiting task is cancelled", func(t *testing.T) {

@@ -47,7 +47,7 @@ func TestOpenStreams(t *testing.T) {
 	t.Run("renews a stream's lease until its task is over", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, (*fakeFanOut).send)
-		heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
+		received := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
 		w := r.mustWork(t)
 		for range 4 {
 			r.clock.add(10 * time.Second)
@@ -61,7 +61,7 @@ func TestOpenStreams(t *testing.T) {
 			r.mustHaveOpen(t, 1)
 		}
 		w.endRun(t, run.Completed, nil)
-		heard.end(t)
+		received.end(t)
 		r.mustHaveOpen(t, 0)
 	})
 	t.Run("refuses one stream too many before a run is started", func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package memory tells the packages that share memory between goroutines.
+// Package memory finds the packages that share memory between goroutines.
 package memory
 
 import (
@@ -18,11 +18,12 @@ import (
 	"strings"
 )
 
-// System is what tests import that run the system as processes, into which a race
-// detector of the test does not look: neither they nor it are told as sharing.
+// System is imported by tests that run the system as processes. The race detector of a
+// test does not cover other processes, so neither System nor those tests count as
+// sharing memory.
 const System = "github.com/rethread/rethread/infra/test/e2e"
 
-// Package is one, as the go command tells it.
+// Package is a package as listed by the go command.
 type Package struct {
 	ImportPath, Dir                    string
 	GoFiles, TestGoFiles, XTestGoFiles []string

@@ -35,7 +35,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// What is known to share memory is told so, and what runs as processes is not.
+// TestList checks packages that are known to share memory, and some that do not.
 func TestList(t *testing.T) {
 	t.Chdir(filepath.Join("..", "..", "..", ".."))
 	all, err := memory.List(t.Context())
