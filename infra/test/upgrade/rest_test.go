@@ -184,7 +184,7 @@ func (w *writer) deletes() {
 	}
 }
 
-// sweeps does what the sweeper does in an hour.
+// sweeps makes the sweeper's calls of one hour.
 func (w *writer) sweeps() {
 	w.t.Helper()
 	ctx := w.t.Context()

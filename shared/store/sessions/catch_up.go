@@ -22,7 +22,7 @@ func (s *Store) CatchUp(ctx context.Context, userID, sessionID string, from watc
 		}
 		out, err := (&catchUp{s: s, h: h, at: at}).read(ctx, from)
 		if err != nil {
-			return nil, fmt.Errorf("read what is new in session %s: %w", sessionID, s.notFoundIfDeleted(ctx, h, err))
+			return nil, fmt.Errorf("read the updates of session %s: %w", sessionID, s.notFoundIfDeleted(ctx, h, err))
 		}
 		return out, nil
 	})

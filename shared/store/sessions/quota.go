@@ -43,7 +43,7 @@ type quotaItem struct {
 func (s *Store) quotaItem(ctx context.Context, user string) (*quotaItem, error) {
 	var q quotaItem
 	if _, err := s.db.Get(ctx, quotaKey(user), &q); err != nil {
-		return nil, fmt.Errorf("read what is used: %w", err)
+		return nil, fmt.Errorf("read the usage: %w", err)
 	}
 	return &q, nil
 }

@@ -106,13 +106,13 @@ func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []li
 	}
 	items, err := s.db.BatchGet(ctx, keys, true)
 	if err != nil {
-		return nil, nil, fmt.Errorf("look at the runs at work: %w", err)
+		return nil, nil, fmt.Errorf("read the active runs: %w", err)
 	}
 	now, alive := s.millis(), map[string]bool{}
 	for _, item := range items {
 		var a activeRun
 		if err := table.Decode(item, &a); err != nil {
-			s.log.ErrorContext(ctx, "a run that cannot be read holds no slot", "log", table.Text(item, attrPK), "error", err)
+			s.log.ErrorContext(ctx, "an unreadable run has no slot", "log", table.Text(item, attrPK), "error", err)
 			continue // the run cannot be active
 		}
 		slot := slotOf(strings.TrimPrefix(a.PK, prefixLog), a.ID)
@@ -130,7 +130,7 @@ func (s *Store) releaseSlot(ctx context.Context, user, log, runID string) {
 	slot := table.At(quotaRuns, slotOf(log, runID))
 	err := s.db.Update(ctx, quotaKey(user), []table.Change{table.Remove(slot)}, table.Exists(slot))
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
-		s.log.WarnContext(ctx, "the slot of a run is taken until it is needed", "run_id", runID, "error", err)
+		s.log.WarnContext(ctx, "the slot of an ended run is freed when it is needed", "run_id", runID, "error", err)
 	}
 }
 

@@ -56,7 +56,7 @@ func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, er
 	case gone, err == nil && logPK(h.Log) != t.PK:
 		return false, s.stopTimer(ctx, &t)
 	case err != nil:
-		return false, fmt.Errorf("look at session %s: %w", t.Session, err)
+		return false, fmt.Errorf("check session %s: %w", t.Session, err)
 	}
 	active := max(h.Created, h.lastActivity(), at.time)
 	due, again := h.retained().Due(active, s.millis(), a != nil)

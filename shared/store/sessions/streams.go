@@ -142,7 +142,7 @@ func (s *Store) HoldsStream(ctx context.Context, l quota.Lease) (bool, error) {
 	}
 	item, err := s.db.GetEventually(ctx, streamKey(l.UserID, l.Slot))
 	if err != nil {
-		return false, fmt.Errorf("look at the place of a stream: %w", err)
+		return false, fmt.Errorf("read the place of a stream: %w", err)
 	}
 	// A missing place was erased with all of the user's data, or is not visible
 	// yet.

@@ -32,7 +32,7 @@ func FuzzRPC(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, old bool, body string) {
 		if strings.Contains(strings.ToLower(body), "subscribe") || strings.Contains(strings.ToLower(body), "stream") {
-			return // these wait for what comes; they have tests of their own
+			return // these wait for updates and have tests of their own
 		}
 		version := "1.0"
 		if old {
