@@ -157,9 +157,9 @@ test-clients: node build $(CLIENTTOOLS) $(if $(ONLY),,test-generated) ## Play st
 test-generated: node build $(GENERATEDTOOLS) ## Generate clients from infra/openapi.yaml and play a story with each: LANGUAGE=go, python or typescript
 	@go run ./$(GENERATED) -host $(LOCAL) -tools $(TOOLS) -only '$(LANGUAGE)'
 
-tck: build ## Run the A2A TCK: A2A_TCK= the folder of its branch 1.0-dev, TCK_PYTHON= a Python with what it needs
+tck: build ## Run the A2A TCK: A2A_TCK= the folder of its branch 1.0-dev (or, with TCK_VERSION=0.3, of 0.3.x), TCK_PYTHON= a Python with what it needs
 	@test -n "$(A2A_TCK)" || { echo "name the folder of github.com/a2aproject/a2a-tck: A2A_TCK=…" >&2; exit 1; }
-	@go run ./$(CLIENTS) -tck '$(A2A_TCK)' -python '$(or $(TCK_PYTHON),$(PYTHON))'
+	@go run ./$(CLIENTS) -tck '$(A2A_TCK)' -tck-version '$(or $(TCK_VERSION),1.0)' -python '$(or $(TCK_PYTHON),$(PYTHON))'
 
 test-web: node $(WEBTOOLS) $(BROWSERTOOLS) ## Type-check the console's page and its browser tests, and run the page's unit tests
 	@cd $(WEB) && npm run --silent check && npm run --silent test

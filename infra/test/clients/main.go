@@ -23,12 +23,13 @@ func main() {
 	binary := flag.String("host", "build/rethread-local", "the built local host")
 	only := flag.String("only", "", "part of the names of the stories to run")
 	tck := flag.String("tck", "", "folder of the A2A TCK, to run that instead of the stories; its own arguments follow")
+	version := flag.String("tck-version", "1.0", "the version of A2A that the TCK tests: 1.0 or 0.3")
 	python := flag.String("python", "python3", "a Python with what the TCK needs")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := withSystem(ctx, *binary, func(root, url string) error {
 		if *tck != "" {
-			return runTCK(ctx, *tck, *python, url, flag.Args())
+			return runTCK(ctx, *tck, *version, *python, url, flag.Args())
 		}
 		return playSome(ctx, root, url, *only)
 	})

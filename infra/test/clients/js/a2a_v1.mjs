@@ -1,8 +1,8 @@
 // A story with @a2a-js/sdk 1.x, over each interface that the agent's card offers.
-import {SendMessageRequest, TaskState} from '@a2a-js/sdk';
+import {Role, SendMessageRequest, TaskState} from '@a2a-js/sdk';
 import {ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory} from '@a2a-js/sdk/client';
 
-import {agent, check, end, part, signedIn, throws, url} from './checks.mjs';
+import {agent, check, end, part, signedIn, snippet, throws, url} from './checks.mjs';
 
 const request = (text, more = {}, configuration = {}) =>
   SendMessageRequest.fromJSON({
@@ -42,9 +42,8 @@ async function play(offered) {
       const list = await client.listTasks({contextId: task.contextId, pageSize: 10, pageToken: '', tenant: '', status: 0});
       is('a list', list.tasks.map((t) => t.id).join() === [second.id, task.id].join(), list);
     }
-    const back = await client.sendMessage(
-      request('', {contextId: task.contextId, metadata: {kagent_rewind_before_invocation_id: second.id}}),
-    );
+    const rewind = snippet('a2a-rewind.md', 'task', 'client', 'Role', 'contextId', 'invocationId');
+    const back = await rewind(client, Role, task.contextId, second.id);
     is('a rewind', back.id === task.contextId && back.history.length === 2, back);
     const extended = await client.getAgentCard();
     is('an extended card', extended.skills.some((s) => s.id === 'rewind'), extended);

@@ -1,6 +1,17 @@
 // Checks that are counted, and what every story needs of the system.
+import {readFileSync} from 'node:fs';
+
 export const url = process.env.RETHREAD_URL;
 export const agent = `${url}/a2a/scripted`;
+
+// snippet returns a function with the JavaScript of a page of docs, which finds its
+// parameters and returns the variable of that name.
+export function snippet(page, result, ...parameters) {
+  const text = readFileSync(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8');
+  const code = text.split('```js\n')[1].split('```')[0];
+  const AsyncFunction = (async () => {}).constructor;
+  return new AsyncFunction(...parameters, `${code}\nreturn ${result};`);
+}
 
 let made = 0;
 const failed = [];

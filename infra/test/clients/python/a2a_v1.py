@@ -21,7 +21,7 @@ from a2a.utils.errors import (
 )
 from google.protobuf.json_format import MessageToDict
 
-from checks import AGENT, check, end, new_user, part, raises, token
+from checks import AGENT, check, end, new_user, part, play_snippet, raises, token
 
 # How long a call may take: the longest waits for an answer of five words.
 TIMEOUT = 30
@@ -68,7 +68,7 @@ class Story:
         return got[0].task
 
     async def play(self) -> None:
-        for name in ("send", "stream", "question", "cancel", "push", "errors", "kinds"):
+        for name in ("send", "stream", "question", "cancel", "push", "errors", "kinds", "page"):
             await part(f"{self.name}: {name}", partial(getattr(self, name)))
 
     async def send(self) -> None:
@@ -227,6 +227,18 @@ class Story:
         self.check("data", MessageToDict(parts[1].data) == {"n": 1}, task)
         got = [e async for e in self.plain.send_message(message("message"))]
         self.check("a message instead of a task", got[0].message.parts[0].text == "Only a message.", got)
+
+    async def page(self) -> None:
+        """docs/a2a-rewind.md, from a second message back to the first."""
+        first = await self.task(message("one"))
+        second = await self.task(message("two", context_id=first.context_id))
+        shown: list[Any] = []
+        names = {"client": self.plain, "task": second, "show": shown.append, "uuid4": uuid.uuid4}
+        for name in ("SendMessageRequest", "Message", "Role", "Part"):
+            names[name] = getattr(pb, name)
+        await play_snippet("a2a-rewind.md", names)
+        texts = [p.text for history in shown for m in history for p in m.parts]
+        self.check("the page's rewind", texts == ["one", 'You said: "one". That is all.'], shown)
 
 
 async def _first(events: AsyncIterator[Any]) -> Any:

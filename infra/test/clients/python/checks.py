@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+import textwrap
 import traceback
 import urllib.request
 import uuid
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 URL = os.environ["RETHREAD_URL"]
@@ -58,6 +60,14 @@ async def part(name: str, play: Callable[[], Awaitable[None]]) -> None:
         await play()
     except Exception:
         _failed.append(f"{name}:\n{traceback.format_exc(limit=2, chain=False)}")
+
+
+async def play_snippet(page: str, names: dict[str, Any]) -> None:
+    """Runs the Python code of a page of docs, which finds these names."""
+    text = (Path(__file__).parents[4] / "docs" / page).read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    exec("async def snippet():\n" + textwrap.indent(code, "    "), names)
+    await names["snippet"]()
 
 
 def end() -> None:
