@@ -62,6 +62,10 @@ func TestReadme(t *testing.T) {
 		t.Parallel()
 		testGo(t, system, mustBlocks(t, text, "go")[0])
 	})
+	t.Run("the page on rewinds over A2A", func(t *testing.T) {
+		t.Parallel()
+		testRewindPage(t, system, "parrot")
+	})
 }
 
 // startAgent runs an agent in JavaScript until the test ends, and returns its

@@ -68,6 +68,7 @@ func scenarioOf(id string) func(*speaker) bool {
 	one := func(more map[string]any, part map[string]any) func(*speaker) bool {
 		return func(s *speaker) bool { s.parts(more, part); return true }
 	}
+	asks := one(nil, map[string]any{"function_call": map[string]any{"id": "c", "name": "ask", "args": map[string]any{}}})
 	file := map[string]any{"inline_data": map[string]any{"mime_type": "text/plain", "display_name": "output.txt", "data": "b3V0cHV0"}}
 	for _, scenario := range []struct {
 		prefix string
@@ -90,7 +91,11 @@ func scenarioOf(id string) func(*speaker) bool {
 			"text": `{"key":"value","count":42}`, "data": map[string]any{"key": "value", "count": 42},
 		})},
 		{"tck-message-response", one(map[string]any{"a2a_reply": "message"}, map[string]any{"text": "Direct message response"})},
-		{"tck-input-required", one(nil, map[string]any{"function_call": map[string]any{"id": "c", "name": "ask", "args": map[string]any{}}})},
+		{"tck-input-required", asks},
+		{"test-history-", asks}, // this and the next three are those of 0.3
+		{"mapping-test-", asks},
+		{"cancel-test-", asks},
+		{"text-", asks},
 		{"tck-reject-task", func(s *speaker) bool {
 			s.send("error", map[string]any{"message": "rejected", "code": "rejected"})
 			return false
