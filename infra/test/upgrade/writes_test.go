@@ -149,6 +149,7 @@ func (w *writer) takesOverQueues(messages []message) {
 		w.pass(time.Minute)
 		w.deliver(w.t, w.mail(w.t, wakes, false))
 	}
+	w.work(w.t) // runs of automations whose delivery had to wait
 	if left := w.parked(w.t); waited < 100 || left > 0 || len(w.posted) < waited {
 		w.t.Errorf("%d deliveries waited, %d wait still, %d were sent", waited, left, len(w.posted))
 	}
