@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
@@ -188,13 +187,8 @@ func (r *responseReader) end(whole *response) error {
 	return nil
 }
 
-var errNoEnd = errors.New("the response has no end")
-
 // finish completes the item, with what the server reported about the response.
 func (r *responseReader) finish() error {
-	if r.done == nil {
-		return newError(CodeEndedEarly, "the agent's answer ended early").because(errNoEnd)
-	}
 	if r.out.item == nil { // the model may have nothing to say
 		if err := r.out.begin(run.ItemStart{}); err != nil {
 			return err

@@ -36,7 +36,7 @@ func TestExecute(t *testing.T) {
 		}
 		wantEnd(t, r, "completed")
 	})
-	t.Run("an agent with a limited history gets the newest turns, and is told", func(t *testing.T) {
+	t.Run("a request with a limited history has the newest turns and says so", func(t *testing.T) {
 		r := newRecorder()
 		var got run.Request
 		limit := run.HistoryLimit{Turns: 7, Bytes: 1000}

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
@@ -89,13 +90,8 @@ func (s *Store) recentEvents(
 		if err != nil {
 			return nil, false, err
 		}
-		for _, e := range page.Events {
-			if !selected.Add(e) {
-				events, truncated = selected.Events()
-				return events, truncated, nil
-			}
-		}
-		if page.Next == nil {
+		enough := slices.ContainsFunc(page.Events, func(e session.Event) bool { return !selected.Add(e) })
+		if enough || page.Next == nil {
 			events, truncated = selected.Events()
 			return events, truncated, nil
 		}

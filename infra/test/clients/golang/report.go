@@ -42,7 +42,7 @@ func (r *report) part(name string, play func() error) {
 // passed.
 func (r *report) end(w io.Writer) bool {
 	for _, failure := range r.failed {
-		_, _ = fmt.Fprintln(w, "FAIL", failure) // nobody could be told
+		_, _ = fmt.Fprintln(w, "FAIL", failure) // there is no other place to report it
 	}
 	_, err := fmt.Fprintf(w, "checks: %d\n", r.made)
 	return len(r.failed) == 0 && err == nil
