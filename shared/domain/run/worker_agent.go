@@ -45,6 +45,11 @@ type Request struct {
 	Events    []session.Event // effective history, oldest first, with the run's input last
 	Truncated bool            // older turns were left out of Events
 	State     session.Values  // merged, with prefixed keys
+	// Continuation counts the workers of the run that were lost before this one, 0
+	// for the first call. Said is the effective events that they had stored after the
+	// input, oldest first; an item that was in progress is among them as failed.
+	Continuation int
+	Said         []session.Event
 }
 
 // Output is one output of an agent: exactly one of Item, Delta and Event is set. It
