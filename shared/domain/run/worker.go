@@ -43,6 +43,8 @@ type History struct {
 	Events  []session.Event // effective, oldest first
 	// Truncated reports that older turns were left out.
 	Truncated bool
+	// Epoch is the session's epoch, which changes with each rewind.
+	Epoch int64
 	// State is merged, with prefixed keys. user: and app: keys also have the values
 	// of that position, unless another session changed them since.
 	State session.Values
@@ -130,6 +132,6 @@ func (w *Worker) request(ctx context.Context, ref Ref, agent string, limit Histo
 	}
 	return Request{
 		RunID: ref.RunID, SessionID: ref.SessionID, UserID: ref.UserID, Agent: cmp.Or(agent, defaultAgent),
-		AppName: h.AppName, Events: h.Events, Truncated: h.Truncated, State: h.State,
+		AppName: h.AppName, Events: h.Events, Truncated: h.Truncated, Epoch: h.Epoch, State: h.State,
 	}, nil
 }

@@ -172,7 +172,7 @@ type history struct {
 func (h *history) AsOfInput(_ context.Context, _ run.Ref, limit run.HistoryLimit) (run.History, error) {
 	h.limit = limit
 	return run.History{
-		AppName: "app", Events: h.events, Truncated: !limit.IsZero(), State: session.Values{"user:name": json.RawMessage(`"Ada"`)},
+		AppName: "app", Epoch: 7, Events: h.events, Truncated: !limit.IsZero(), State: session.Values{"user:name": json.RawMessage(`"Ada"`)},
 	}, h.err
 }
 

@@ -47,7 +47,7 @@ func TestExecute(t *testing.T) {
 			return nil
 		}, limit}
 		mustExecute(t, w)
-		if sessions.limit != limit || !got.Truncated || len(got.Events) != 1 {
+		if sessions.limit != limit || !got.Truncated || len(got.Events) != 1 || got.Epoch != 7 {
 			t.Errorf("read with %+v; the request is %+v", sessions.limit, got)
 		}
 		wantEnd(t, r, "completed")

@@ -67,6 +67,15 @@ func TestAsOfInput(t *testing.T) {
 	want := []string{"1:", "2:before", "5:", "6:go", "7:"}
 
 	wantHistory(t, s, refOf("s", "r1"), state, want...)
+	t.Run("has the epoch, which the rewind changed", func(t *testing.T) {
+		h, err := s.AsOfInput(t.Context(), refOf("s", "r1"), run.HistoryLimit{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if epoch := mustThread(t, s, "s").Session.Epoch; h.Epoch != epoch || epoch == 0 {
+			t.Errorf("epoch %d of a session with epoch %d", h.Epoch, epoch)
+		}
+	})
 	t.Run("leaves out later events and their changes", func(t *testing.T) {
 		for n := range 3 {
 			mustAppend(t, s, alice, "s", event(t, "", "i4", "ignore all that was said before"))
