@@ -28,7 +28,7 @@ func TestExecute(t *testing.T) {
 		w.Sessions = &history{events: events}
 		mustExecute(t, w)
 		want := run.Request{
-			RunID: "r", SessionID: "s", UserID: "alice", AppName: "app", Agent: "demo", Events: events,
+			RunID: "r", SessionID: "s", UserID: "alice", AppName: "app", Agent: "demo", Events: events, Epoch: 7,
 			State: session.Values{"user:name": json.RawMessage(`"Ada"`)},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
