@@ -1,6 +1,10 @@
 package archive
 
-import "github.com/rethread/rethread/shared/base/fault"
+import (
+	"time"
+
+	"github.com/rethread/rethread/shared/base/fault"
+)
 
 // ImportState is the state of an import.
 type ImportState string
@@ -12,14 +16,18 @@ const (
 	ImportDead ImportState = "dead" // abandoned; its data is being deleted
 )
 
-// Import is the progress of an import as it decides about the next upload.
+// Import is the progress of an import as it decides about the next upload and about
+// its end.
 type Import struct {
-	State ImportState
-	Next  int // number of the expected part
+	SessionID string
+	State     ImportState
+	Next      int // number of the expected part
 	// Begun is the number of the part that was begun last. It equals Next while that
 	// part is being imported, or if it was interrupted.
 	Begun  int
 	Digest string // of the part Begun
+	// BusyUntil is when the part Begun counts as interrupted, in epoch milliseconds.
+	BusyUntil int64
 }
 
 // Admit decides about an upload. It reports whether the upload repeats the last
@@ -40,4 +48,19 @@ func (i Import) Admit(u Upload) (repeated bool, err error) {
 			"part %d was begun with other content: send that again, or delete the import", u.Number)
 	}
 	return false, nil
+}
+
+// CheckAbandon returns nil if the import may be abandoned now, in epoch milliseconds:
+// again, too, since an interrupted call is repeated. It returns fault.Conflict, with
+// session_id, if the import is complete, and fault.Busy while a part is being imported.
+func (i Import) CheckAbandon(now int64) error {
+	switch {
+	case i.State == ImportDone:
+		return fault.New(fault.Conflict, "the import is complete: delete the session").With("session_id", i.SessionID)
+	case i.State == ImportOpen && i.Begun == i.Next && now < i.BusyUntil:
+		return &fault.Error{
+			Kind: fault.Busy, Detail: "a part is being imported", RetryAfter: time.Duration(i.BusyUntil-now) * time.Millisecond,
+		}
+	}
+	return nil
 }

@@ -3,6 +3,9 @@ package archive_test
 import (
 	"errors"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
@@ -53,6 +56,35 @@ func TestImport_Admit(t *testing.T) {
 			}
 			if got != c.want || (err != nil && repeated) {
 				t.Errorf("part %d, %q: %s, want %s", c.number, c.digest, got, c.want)
+			}
+		})
+	}
+}
+
+func TestImport_CheckAbandon(t *testing.T) {
+	t.Parallel()
+	const now = 1_000_000
+	in := func(state archive.ImportState, begun int, until int64) archive.Import {
+		return archive.Import{SessionID: "s", State: state, Next: 3, Begun: begun, BusyUntil: until}
+	}
+	busy := &fault.Error{Kind: fault.Busy, Detail: "a part is being imported", RetryAfter: time.Second}
+	for name, c := range map[string]struct {
+		now  archive.Import
+		want error
+	}{
+		"it waits for a part":          {in(archive.ImportOpen, 2, now+1000), nil},
+		"a part is being imported":     {in(archive.ImportOpen, 3, now+1000), busy},
+		"a part was interrupted":       {in(archive.ImportOpen, 3, now), nil},
+		"its deletion was interrupted": {in(archive.ImportDead, 3, now+1000), nil},
+		"it is complete": {
+			in(archive.ImportDone, 2, 0),
+			fault.New(fault.Conflict, "the import is complete: delete the session").With("session_id", "s"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, c.now.CheckAbandon(now)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

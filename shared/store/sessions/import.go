@@ -144,9 +144,11 @@ func (s *Store) free(ctx context.Context, rec *importItem) error {
 	return err
 }
 
-// standing returns the import as it decides about the next upload.
+// standing returns the progress of the import.
 func (i *importItem) standing() archive.Import {
-	return archive.Import{State: i.State, Next: i.Next, Begun: i.Begun, Digest: i.Digest}
+	return archive.Import{
+		SessionID: i.Session, State: i.State, Next: i.Next, Begun: i.Begun, Digest: i.Digest, BusyUntil: i.Busy,
+	}
 }
 
 // repeat answers an upload that repeats the last imported part.

@@ -19,16 +19,13 @@ func (s *Store) Abandon(ctx context.Context, userID, importID string) error {
 		return err
 	case !found:
 		return fault.Missing("Import")
-	case rec.State == archive.ImportDone:
-		return fault.New(fault.Conflict, "the import is complete: delete the session").With("session_id", rec.Session)
-	case rec.Next <= rec.Begun && rec.State == archive.ImportOpen && s.millis() < rec.Busy:
-		return &fault.Error{
-			Kind: fault.Busy, Detail: "a part is being taken", RetryAfter: importBusy,
-		}
+	}
+	if err := rec.standing().CheckAbandon(s.millis()); err != nil {
+		return err
 	}
 	err = s.abandon(ctx, &rec)
 	if errors.Is(err, table.ErrConditionFailed) {
-		return fault.New(fault.Conflict, "a part came meanwhile")
+		return fault.New(fault.Conflict, "another part has been imported: try again")
 	}
 	return err
 }
@@ -43,11 +40,11 @@ func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 			return err
 		}
 	}
-	aside, err := s.stagedItems(ctx, rec.Log)
+	staged, err := s.stagedItems(ctx, rec.Log)
 	if err != nil {
 		return err
 	}
-	for _, item := range aside {
+	for _, item := range staged {
 		if err := s.content.Discard(ctx, item.Item.PK, item.Item.Body); err != nil {
 			return err
 		}
