@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -131,4 +133,52 @@ func (s *Store) inheritedNewest(
 		})
 	}
 	return found, more, group.Wait()
+}
+
+// inheritedVersions returns, for each artifact that the state names, the log in
+// which the fork finds its versions: the source's log, or the log that the source
+// itself inherits them from, so that chains do not grow. An event may name a
+// version that was never stored; a version that the source stores under that
+// number later does not belong to the fork.
+func (s *Store) inheritedVersions(
+	ctx context.Context, log string, values session.Values,
+) (map[string]inheritedArtifact, error) {
+	named := map[string]int64{}
+	for key, v := range values {
+		if name, ok := session.ArtifactOf(key); ok && !impossible(key) {
+			var err error
+			if named[name], err = strconv.ParseInt(string(v), 10, 64); err != nil {
+				return nil, fmt.Errorf("version of artifact %s: %w", name, err)
+			}
+		}
+	}
+	out := map[string]inheritedArtifact{}
+	if len(named) == 0 {
+		return out, nil
+	}
+	before, err := s.inheritedArtifacts(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	for name, version := range named {
+		from, taken := before[name]
+		if taken {
+			out[name] = inheritedArtifact{Log: from.Log, Version: min(version, from.Version)}
+		}
+		if taken && version <= from.Version {
+			continue
+		}
+		own, err := s.newestUpTo(ctx, logPK(log), name, version)
+		if err != nil {
+			return nil, err
+		}
+		if own != nil {
+			_, number, err := own.nameAndVersion()
+			if err != nil {
+				return nil, err
+			}
+			out[name] = inheritedArtifact{Log: log, Version: number}
+		}
+	}
+	return out, nil
 }

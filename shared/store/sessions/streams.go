@@ -153,7 +153,7 @@ func (s *Store) HoldsStream(ctx context.Context, l quota.Lease) (bool, error) {
 func (s *Store) RenewStream(ctx context.Context, l quota.Lease, lasting time.Duration) error {
 	err := s.untilStream(ctx, l, s.millis()+(lasting+streamSlack).Milliseconds(), false)
 	if errors.Is(err, table.ErrConditionFailed) {
-		return fault.New(fault.Conflict, "another stream has this one's place")
+		return fault.New(fault.Conflict, "another stream has this stream's lease")
 	}
 	return err
 }

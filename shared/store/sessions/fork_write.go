@@ -1,0 +1,78 @@
+package sessions
+
+import (
+	"context"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *header {
+	inherited, base := b.Timeline.Inherited(source.Log, source.ForkCount+1)
+	h := s.newHeader(session.New{
+		ID: f.ID, UserID: source.User, AppName: source.App, Agent: source.Agent,
+		Name: f.NameOf(source.Name, source.id()), Nonce: f.Nonce, KeyedBy: f.KeyedBy, Retention: source.retained().OwnSeconds(),
+	}, source.Meta)
+	h.Origin = &origin{
+		Session: source.id(), Log: source.Log, Before: f.Before, Found: b.Found,
+		Inherited: inherited.Encode(), Base: base, At: b.At,
+	}
+	if from := source.Origin; from != nil {
+		h.Origin.Lineage = append([]lineage{{
+			Log: source.Log, Gen: source.ForkCount + 1, Base: from.Base, From: from.Log, At: from.At,
+		}}, from.Lineage...)
+	}
+	return h
+}
+
+// writeFork stores the fork, on condition that its source has not been rewound,
+// deleted or forked since it was read. It increments the source's count of forks,
+// by which later saves of tasks keep the versions that the fork shows; saves
+// under way start again.
+func (s *Store) writeFork(ctx context.Context, source, h *header, values session.Values) error {
+	o := h.Origin
+	c := child{
+		PK: logPK(source.Log), SK: prefixChild + h.Log, Session: h.id(),
+		Before: o.Before, Found: o.Found, Base: o.Base, Created: h.Created,
+	}
+	state := checkpoint{PK: logPK(h.Log), SK: skState, At: o.Base}
+	var err error
+	if state.Body, err = s.content.Pack(ctx, state.PK, values, 0); err != nil {
+		return err
+	}
+	items := []any{h, c, state}
+	artifacts, err := s.inheritedVersions(ctx, source.Log, values)
+	if err != nil {
+		return err
+	}
+	if len(artifacts) > 0 {
+		item := inheritedItem{PK: logPK(h.Log), SK: skInherited}
+		if item.Body, err = s.content.Pack(ctx, item.PK, artifacts, 0); err != nil {
+			return err
+		}
+		items = append(items, item)
+	}
+	writes, err := s.invalidatePendingSaves(ctx, source)
+	if err != nil {
+		return err
+	}
+	writes = append(append(writes, source.countFork()), s.createWrites(h)...)
+	for _, item := range items {
+		writes = append(writes, table.Put(item, table.ItemNotExists()))
+	}
+	return source.unmatchable(s.db.Transact(ctx, writes...))
+}
+
+// countFork returns the change of a source's header by a fork.
+func (h *header) countFork() table.Write {
+	return table.Update(sessionKey(h.id()), []table.Change{
+		table.Set(table.At(headerForkCount), h.ForkCount+1),
+		table.Set(table.At(headerLastActivity), h.lastActivity()),
+		table.Remove(table.At(headerSaving)),
+	}, h.unforked(), unchanged(headerEpoch, h.Epoch), h.sameSaving())
+}
+
+// unforked is the condition that the session was not forked since it was read.
+func (h *header) unforked() table.Condition {
+	return table.And(h.sameLog(), unchanged(headerForkCount, h.ForkCount))
+}

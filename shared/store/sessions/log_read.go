@@ -1,0 +1,90 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// entryAtOrBefore reads the entry that covers a position, or the latest one for
+// position 0; nil if the log has none.
+func (s *Store) entryAtOrBefore(ctx context.Context, log string, position int64) (*record, error) {
+	r, err := s.entryAt(ctx, log, position)
+	if err == nil && r != nil && r.unreadable != nil {
+		return nil, r.unreadable
+	}
+	return r, err
+}
+
+// entryAt is entryAtOrBefore without decoding the entry's events.
+func (s *Store) entryAt(ctx context.Context, log string, position int64) (*record, error) {
+	q := records.Prefix(logPK(log), prefixEntry, true)
+	if position > 0 {
+		q.To = entrySK(position)
+	}
+	q.Descending, q.Limit = true, 1
+	page, err := s.db.Query(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("read the head of log %s: %w", log, err)
+	}
+	if len(page.Items) == 0 {
+		return nil, nil
+	}
+	return s.decodeShown(ctx, page.Items[0])
+}
+
+// entryQuery selects the entries that begin at the positions from to to, in order;
+// to 0 is the end of the log, where a tombstone shows whether the log was deleted.
+func entryQuery(log string, from, to int64, consistent bool) table.Query {
+	end := skDeleted
+	if to > 0 {
+		end = entrySK(to)
+	}
+	return records.Range(logPK(log), entrySK(from), end, consistent)
+}
+
+// firstRead is how many entries a scan reads at first: most scans find their entry
+// at once, and a request costs what it reads.
+const firstRead = 2
+
+// scan visits the records that begin at the positions from to to, strongly
+// consistent, until they end or visit returns false; to 0 is the head.
+func (s *Store) scan(
+	ctx context.Context, log string, from, to int64, visit func(*record) (more bool, err error),
+) error {
+	limit := firstRead
+	growing := func() int {
+		now := limit
+		limit = min(4*limit, 1000)
+		return now
+	}
+	return s.queryRecords(ctx, entryQuery(log, from, to, true), growing, visit)
+}
+
+// queryRecords visits the records that a query finds; before each request limit
+// returns how many it may read, 0 for as many as fit into a page.
+func (s *Store) queryRecords(
+	ctx context.Context, q table.Query, limit func() int, visit func(*record) (more bool, err error),
+) error {
+	for {
+		q.Limit = limit()
+		page, err := s.db.Query(ctx, q)
+		if err != nil {
+			return fmt.Errorf("query entries: %w", err)
+		}
+		for _, item := range page.Items {
+			r, err := s.decodeShown(ctx, item)
+			if err != nil {
+				return err
+			}
+			if more, err := visit(r); err != nil || !more {
+				return err
+			}
+		}
+		if q.After = page.Next; q.After == nil {
+			return nil
+		}
+	}
+}
