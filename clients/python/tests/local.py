@@ -1,4 +1,4 @@
-"""The local system as a child process, with tokens for its users."""
+"""The local system and other servers as child processes."""
 
 from __future__ import annotations
 
@@ -7,56 +7,55 @@ import re
 import signal
 import subprocess
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import httpx
 
 ROOT = Path(__file__).resolve().parents[3]
 _PROGRAM = ROOT / "build" / "rethread-local"
-_GREETING = re.compile(r"Rethread answers on (http://\S+)")
 
 # The first start downloads the database.
 _START_SECONDS = 300
 _STOP_SECONDS = 30
 
 
-class LocalSystem:
-    """Rethread on this machine, with data in memory."""
+class Server:
+    """A program that prints its address when it is ready. `url` is that address."""
 
-    def __init__(self) -> None:
-        assert _PROGRAM.exists(), f"{_PROGRAM} is missing: run `make build`"
+    def __init__(self, command: Sequence[str], greeting: str, cwd: Path, env: Mapping[str, str]) -> None:
+        self._greeting = re.compile(greeting)
         self._said: list[str] = []
         self._ready = threading.Event()
         self.url = ""
         self._process = subprocess.Popen(
-            [str(_PROGRAM), "-root", str(ROOT), "-http", "127.0.0.1:0", "-ws", "127.0.0.1:0", "-data", ""],
-            cwd=ROOT,
+            command,
+            cwd=cwd,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env={**os.environ, "LOG_LEVEL": "error"},
+            env={**os.environ, **env},
         )
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
         if not self._ready.wait(_START_SECONDS) or not self.url:
             self.stop()
-            raise AssertionError("the local system did not start:\n" + "".join(self._said))
+            raise AssertionError(f"{command[0]} did not start:\n{self.said}")
 
     def _read(self) -> None:
         """Reads all output, so that the process never blocks on a full pipe."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             self._said.append(line)
-            if found := _GREETING.search(line):
+            if found := self._greeting.search(line):
                 self.url = found[1]
                 self._ready.set()
         self._ready.set()
 
-    def token(self, user_id: str) -> str:
-        answer = httpx.post(self.url + "/dev/token", json={"user_id": user_id})
-        answer.raise_for_status()
-        token: str = answer.json()["token"]
-        return token
+    @property
+    def said(self) -> str:
+        """What the program has printed."""
+        return "".join(self._said)
 
     def stop(self) -> None:
         self._process.send_signal(signal.SIGINT)
@@ -68,3 +67,22 @@ class LocalSystem:
         self._reader.join()
         assert self._process.stdout is not None
         self._process.stdout.close()
+
+
+class LocalSystem(Server):
+    """Rethread on this machine, with data in memory and tokens for its users."""
+
+    def __init__(self) -> None:
+        assert _PROGRAM.exists(), f"{_PROGRAM} is missing: run `make build`"
+        super().__init__(
+            [str(_PROGRAM), "-root", str(ROOT), "-http", "127.0.0.1:0", "-ws", "127.0.0.1:0", "-data", ""],
+            r"Rethread answers on (http://\S+)",
+            ROOT,
+            {"LOG_LEVEL": "error"},
+        )
+
+    def token(self, user_id: str) -> str:
+        answer = httpx.post(self.url + "/dev/token", json={"user_id": user_id})
+        answer.raise_for_status()
+        token: str = answer.json()["token"]
+        return token

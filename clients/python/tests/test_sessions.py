@@ -69,12 +69,31 @@ async def test_sessions_are_listed_by_app_latest_activity_last(
     listed = (await sessions.list_sessions(app_name=APP, user_id=user)).sessions
     assert [s.id for s in listed] == [second.id, first.id]
     assert all(not s.events and not s.state for s in listed)
-    with pytest.raises(ValueError, match="user_id"):
-        await sessions.list_sessions(app_name=APP)
+
+
+async def test_a_list_without_a_user_is_the_tokens_users(
+    system: LocalSystem, sessions: RethreadSessionService, user: str
+) -> None:
+    session = await sessions.create_session(app_name=APP, user_id=user)
+    await sessions.create_session(app_name="another-app", user_id=user)
+    await sessions.create_session(app_name=APP, user_id=f"another-{user}")
+
+    asked: list[str] = []
+
+    def token(user_id: str) -> str:
+        asked.append(user_id)
+        return system.token(user)
+
+    async with Rethread(system.url, token) as client:
+        listed = (await RethreadSessionService(client).list_sessions(app_name=APP)).sessions
+    assert [(s.id, s.user_id) for s in listed] == [(session.id, user)]
+    assert asked == [""]
 
 
 async def test_a_deleted_session_is_missing(sessions: RethreadSessionService, user: str) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user)
+    await sessions.delete_session(app_name="another-app", user_id=user, session_id=session.id)
+    assert await again(sessions, session) == session
     for _ in range(2):
         await sessions.delete_session(app_name=APP, user_id=user, session_id=session.id)
 

@@ -4,6 +4,7 @@ rewind and fork."""
 from .artifacts import RethreadArtifactService
 from .client import Rethread, TokenSource
 from .errors import DeniedError, InvalidError, RethreadError, UnavailableError
+from .registry import register
 from .retries import Retries
 from .sessions import RethreadSessionService, Scope
 
@@ -18,4 +19,5 @@ __all__ = [
     "Scope",
     "TokenSource",
     "UnavailableError",
+    "register",
 ]

@@ -18,7 +18,8 @@ from .errors import UnavailableError, error_of
 from .retries import Retries
 
 # Returns a token for a user's id: a JWT whose `sub` is that id. It is called
-# before each attempt, so it can refresh tokens and should cache them.
+# before each attempt, so it can refresh tokens and should cache them. The id is
+# empty where ADK lists sessions without naming a user: any token is right then.
 TokenSource = Callable[[str], str | Awaitable[str]]
 
 # Bodies of at least this size in bytes are sent compressed, because Lambda

@@ -32,8 +32,8 @@ async def load(
     header, so that its next append fails as stale.
     """
     left = _ATTEMPTS
-    header = await _header(client, user_id, session_id)
-    while header is not None and header["app_name"] == app_name and header["user_id"] == user_id:
+    header = await header_of(client, app_name, user_id, session_id)
+    while header is not None:
         left -= 1
         try:
             events, state = await asyncio.gather(
@@ -44,9 +44,9 @@ async def load(
             # Deleted, or rewound between two pages.
             if error.status not in (404, 409) or left == 0:
                 raise
-            header = await _header(client, user_id, session_id)
+            header = await header_of(client, app_name, user_id, session_id)
             continue
-        was, header = header, await _header(client, user_id, session_id)
+        was, header = header, await header_of(client, app_name, user_id, session_id)
         if left == 0 or _same(was, header):
             return session_of(was, events, state["merged"])
     return None
@@ -60,14 +60,15 @@ async def latest_of_app(client: Rethread, app_name: str, user_id: str) -> str | 
     return None
 
 
-async def _header(client: Rethread, user_id: str, session_id: str) -> dict[str, Any] | None:
+async def header_of(client: Rethread, app_name: str, user_id: str, session_id: str) -> dict[str, Any] | None:
+    """Returns a session's header; None if the app and the user have no such session."""
     try:
         header: dict[str, Any] = await client.get(path("sessions", session_id), user_id)
     except RethreadError as error:
         if error.status == 404:
             return None
         raise
-    return header
+    return header if (header["app_name"], header["user_id"]) == (app_name, user_id) else None
 
 
 def _same(a: dict[str, Any], b: dict[str, Any] | None) -> bool:

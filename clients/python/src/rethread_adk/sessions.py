@@ -22,7 +22,7 @@ from google.adk.sessions.base_session_service import (
 from .client import Rethread, path
 from .errors import DeniedError, RethreadError
 from .events import from_json, is_hidden, jsonable, to_json
-from .loading import latest_of_app, load, session_of
+from .loading import header_of, latest_of_app, load, session_of
 
 Scope = Literal["session", "user", "app"]
 
@@ -99,26 +99,27 @@ class RethreadSessionService(BaseSessionService):
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
         """Lists a user's sessions of an app without events and state, latest activity last.
 
-        Raises:
-          ValueError: no user is given. Rethread lists only a user's own sessions.
+        Without a user they are the sessions of the token's user: `token` is called
+        with an empty id.
         """
-        if user_id is None:
-            raise ValueError("Rethread lists the sessions of one user: give user_id")
         found = [
             Session(
                 app_name=app_name,
-                user_id=user_id,
+                user_id=item["user_id"],
                 id=item["id"],
                 last_update_time=item["updated_time"] / 1000,
             )
-            async for item in self._client.pages("/sessions", user_id)
-            if item["app_name"] == app_name and item["user_id"] == user_id
+            async for item in self._client.pages("/sessions", user_id or "")
+            if item["app_name"] == app_name and user_id in (None, item["user_id"])
         ]
         found.reverse()  # the API lists the latest activity first
         return ListSessionsResponse(sessions=found)
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
-        """Deletes a session and its data; a missing one is not an error."""
+        """Deletes a session and its data; one that this app and user do not have is
+        not an error."""
+        if await header_of(self._client, app_name, user_id, session_id.strip()) is None:
+            return
         try:
             await self._client.request("DELETE", path("sessions", session_id.strip()), user_id)
         except RethreadError as error:

@@ -1,0 +1,98 @@
+"""An agent served by `adk web` or `adk api_server`, and its HTTP API."""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from conftest import APP
+from local import LocalSystem, Server
+
+_HERE = Path(__file__).resolve().parent
+_README = _HERE.parent / "README.md"
+_ADK = Path(sysconfig.get_path("scripts")) / "adk"
+
+_AGENT = """
+from google.adk.agents import LlmAgent
+
+from agents import ScriptedModel, book
+
+root_agent = LlmAgent(name="guide", model=ScriptedModel(prompts=[]), tools=[book])
+"""
+
+
+def agents_folder(folder: Path) -> Path:
+    """Fills a folder as the README says: an agent, and services.py."""
+    text = _README.read_text()
+    services = re.search(r"```python\n# services.py\n(.*?)```", text, re.DOTALL)
+    assert services is not None
+    (folder / "services.py").write_text(services[1])
+    (folder / APP).mkdir()
+    (folder / APP / "__init__.py").touch()
+    (folder / APP / "agent.py").write_text(_AGENT)
+    return folder
+
+
+class Served(Server):
+    """ADK's server for one user's sessions of one app."""
+
+    def __init__(self, program: str, folder: Path, system: LocalSystem, user: str) -> None:
+        uri = system.url.replace("http://", "rethread://")
+        super().__init__(
+            [
+                str(_ADK),
+                program,
+                "--port=0",
+                f"--session_service_uri={uri}",
+                f"--artifact_service_uri={uri}",
+                str(folder),
+            ],
+            r"Uvicorn running on (http://\S+)",
+            folder,
+            {"PYTHONPATH": str(_HERE), "RETHREAD_TOKEN": system.token(user)},
+        )
+        self.user = user
+        # The server closes a connection after an error.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self._client = httpx.Client(base_url=self.url, timeout=60, limits=limits)
+
+    def sessions(
+        self, method: str, where: str = "", *, user: str | None = None, body: Any = None
+    ) -> httpx.Response:
+        """Sends a request to a path below the user's sessions."""
+        return self._client.request(
+            method, f"/apps/{APP}/users/{user or self.user}/sessions{where}", json=body
+        )
+
+    def get(self, where: str = "") -> Any:
+        response = self.sessions("GET", where)
+        response.raise_for_status()
+        return response.json()
+
+    def run(self, session_id: str, text: str, *, stream: bool = False) -> httpx.Response:
+        """Sends a message to the agent and waits for the end of its run."""
+        body = {
+            "app_name": APP,
+            "user_id": self.user,
+            "session_id": session_id,
+            "new_message": {"role": "user", "parts": [{"text": text}]},
+            "streaming": stream,
+        }
+        return self._client.post("/run_sse" if stream else "/run", json=body)
+
+    def texts(self, session_id: str) -> list[str]:
+        """The texts of a session's events, in order."""
+        return [
+            part["text"]
+            for event in self.get("/" + session_id)["events"]
+            for part in event.get("content", {}).get("parts", [])
+            if "text" in part
+        ]
+
+    def stop(self) -> None:
+        self._client.close()
+        super().stop()
