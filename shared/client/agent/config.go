@@ -150,8 +150,10 @@ func (r *reader) agent() run.Agent {
 		a = NewChatCompletions(e, r.chat(kind))
 	case "responses":
 		a = NewResponses(e, r.chat(kind))
+	case "ag_ui":
+		a = NewAGUI(e, r.frontend())
 	default:
-		r.fail("type", `must be "http", "chat_completions" or "responses"`)
+		r.fail("type", `must be "http", "chat_completions", "responses" or "ag_ui"`)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Members)) {
 		r.fail(jsonx.EscapePointer(name), "is not known for type %s", kind)

@@ -105,12 +105,37 @@ func TestConfiguredHeaders(t *testing.T) {
 	}
 }
 
+func TestConfiguredFrontend(t *testing.T) {
+	var body string
+	url := serve(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		body = string(raw)
+		streams(aguiStream(runFinished))(rw, r)
+	}))
+	const tool = `{"name":"pick","description":"","parameters":{"type":"object"},"metadata":{"a":1}}`
+	d := mustConfig(t, `{"x":{"type":"ag_ui","url":"`+url+`","tools":[`+tool+`],"forwarded_props":{"mode":1}}}`, nil)
+	a, ok := d.Agent("")
+	if !ok {
+		t.Fatal("no agent")
+	}
+	mustRecord(t, a, ask(t, "hi"))
+	for _, part := range []string{`"tools":[` + tool + `]`, `"mode":1`} {
+		if !strings.Contains(body, part) {
+			t.Errorf("body %s lacks %s", body, part)
+		}
+	}
+}
+
 func TestParseConfigRefuses(t *testing.T) {
 	agentOf := func(members string) string { return `{"a/b/c":1,"x":{"type":"http","url":"http://h"` + members + `}}` }
 	only := func(members string) string { return strings.Replace(agentOf(members), `"a/b/c":1,`, "", 1) }
 	chat := func(members string) string {
 		return `{"x":{"type":"chat_completions","url":"http://h"` + members + `}}`
 	}
+	agui := func(members string) string { return `{"x":{"type":"ag_ui","url":"http://h"` + members + `}}` }
 	for name, c := range map[string]struct{ config, pointer string }{
 		"no object":                        {`[]`, ""},
 		"null":                             {`null`, ""},
@@ -153,6 +178,11 @@ func TestParseConfigRefuses(t *testing.T) {
 		"a choice of thinking elsewhere":   {`{"x":{"type":"responses","url":"http://h","model":"m","reasoning":"always"}}`, "/x/reasoning"},
 		"no model":                         {chat(``), "/x/model"},
 		"tools that are no array":          {chat(`,"model":"m","tools":{}`), "/x/tools"},
+		"tools without a description":      {agui(`,"tools":[{"name":"f"}]`), "/x/tools/0"},
+		"tools that are texts":             {agui(`,"tools":["f"]`), "/x/tools/0"},
+		"forwarded props of a wrong type":  {agui(`,"forwarded_props":[]`), "/x/forwarded_props"},
+		"reserved forwarded props":         {agui(`,"forwarded_props":{"rethread":1}`), "/x/forwarded_props/rethread"},
+		"a model for AG-UI":                {agui(`,"model":"m"`), "/x/model"},
 		"reserved parameters":              {chat(`,"model":"m","parameters":{"stream":false}`), "/x/parameters/stream"},
 	} {
 		t.Run(name, func(t *testing.T) {

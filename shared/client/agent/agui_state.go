@@ -1,0 +1,119 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"reflect"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// aguiState is the state as the agent sees it, and as of the last event that changed
+// the session's.
+type aguiState struct {
+	current, stored map[string]json.RawMessage
+}
+
+func newAGUIState(given session.Values) aguiState {
+	return aguiState{maps.Clone(map[string]json.RawMessage(given)), maps.Clone(map[string]json.RawMessage(given))}
+}
+
+// repeated reports whether a key of the state only repeats the request: agents that
+// keep the conversation in their state send all of it.
+func repeated(key string) bool {
+	switch key {
+	case "messages", "tools", "ag-ui", "copilotkit":
+		return true
+	}
+	return false
+}
+
+var (
+	errNoObject = errors.New("the state must be an object")
+	errNoPatch  = errors.New("must be a JSON Patch")
+)
+
+// replace handles a snapshot. It replaces the session's own state; a key of the user's
+// or the app's that it does not have keeps its value, because other sessions share it.
+func (s *aguiState) replace(raw json.RawMessage) error {
+	if jsonx.IsNull(raw) {
+		return nil
+	}
+	var next map[string]json.RawMessage
+	if json.Unmarshal(raw, &next) != nil {
+		return errNoObject
+	}
+	for key, value := range s.current {
+		scope, _ := session.ScopeOf(key)
+		if _, ok := next[key]; !ok && (scope != session.ScopeSession || repeated(key)) {
+			next[key] = value
+		}
+	}
+	s.current = next
+	return nil
+}
+
+// patch applies a JSON Patch (RFC 6902).
+func (s *aguiState) patch(raw json.RawMessage) error {
+	doc, err := jsonx.Marshal(s.current)
+	if err != nil {
+		return err
+	}
+	if len(s.current) == 0 {
+		doc = []byte("{}")
+	}
+	patched, err := applyPatch(doc, raw)
+	if err != nil {
+		return err
+	}
+	var next map[string]json.RawMessage
+	if !jsonx.IsObject(patched) || json.Unmarshal(patched, &next) != nil {
+		return errNoObject
+	}
+	s.current = next
+	return nil
+}
+
+// applyPatch applies a JSON Patch to a document of at most run.MaxItem bytes.
+func applyPatch(doc, raw json.RawMessage) (json.RawMessage, error) {
+	patch, err := jsonpatch.DecodePatch(raw)
+	if err != nil {
+		return nil, errNoPatch
+	}
+	options := jsonpatch.NewApplyOptions()
+	options.SupportNegativeIndices, options.EscapeHTML = false, false
+	options.AccumulatedCopySizeLimit = run.MaxItem
+	return patch.ApplyWithOptions(doc, options)
+}
+
+// store returns what has changed since the last call, as the state delta of an event.
+func (s *aguiState) store() session.Delta {
+	delta := s.change()
+	s.stored = maps.Clone(s.current)
+	return delta
+}
+
+// change returns what has changed since the last call of store.
+func (s *aguiState) change() session.Delta {
+	delta := session.Delta{}
+	for key, value := range s.current {
+		if before, ok := s.stored[key]; !repeated(key) && (!ok || !equalJSON(before, value)) {
+			delta[key] = value
+		}
+	}
+	for key := range s.stored {
+		if _, ok := s.current[key]; !ok && !repeated(key) {
+			delta[key] = json.RawMessage("null")
+		}
+	}
+	return delta
+}
+
+func equalJSON(a, b json.RawMessage) bool {
+	return reflect.DeepEqual(jsonx.Canonical(a), jsonx.Canonical(b))
+}

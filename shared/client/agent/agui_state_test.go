@@ -1,0 +1,76 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/client/agent"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+func TestAGUIState(t *testing.T) {
+	given := session.Values{
+		"a": json.RawMessage("1"), "b": json.RawMessage(`{"x": [1, 2]}`), "user:u": json.RawMessage(`"x"`), "app:p": json.RawMessage("true"),
+	}
+	const message, next = `TEXT_MESSAGE_CHUNK "messageId":"m1","delta":"a"`, `TEXT_MESSAGE_CHUNK "messageId":"m2","delta":"b"`
+	for name, c := range map[string]struct {
+		sent []string
+		want []string // state deltas of the events; "" for none
+	}{
+		"a snapshot replaces the session's own keys": {
+			[]string{`STATE_SNAPSHOT "snapshot":{"b":{"x":[1,2]},"c":9007199254740993,"user:u":"y"}`, message, runFinished},
+			[]string{`{"a":null,"c":9007199254740993,"user:u":"y"}`},
+		},
+		"a snapshot that changes nothing": {
+			[]string{`STATE_SNAPSHOT "snapshot":{"a":1,"b":{"x":[1,2]}}`, message, runFinished}, []string{""},
+		},
+		"a snapshot that repeats the conversation": {
+			[]string{`STATE_SNAPSHOT "snapshot":{"a":1,"b":{"x":[1,2]},"messages":[{}],"tools":[],"copilotkit":{},"ag-ui":{}}`, message, runFinished}, []string{""},
+		},
+		"no snapshot": {[]string{`STATE_SNAPSHOT "snapshot":null`, message, runFinished}, []string{""}},
+		"a patch":     {[]string{`STATE_DELTA "delta":[{"op":"add","path":"/b/x/-","value":3},{"op":"remove","path":"/a"},{"op":"remove","path":"/user:u"},{"op":"replace","path":"/app:p","value":"<"}]`, message, runFinished}, []string{`{"a":null,"app:p":"<","b":{"x":[1,2,3]},"user:u":null}`}},
+		"each event has what has changed since the last one": {
+			[]string{`STATE_DELTA "delta":[{"op":"add","path":"/c","value":1}]`, message, `STATE_DELTA "delta":[{"op":"add","path":"/d","value":1}]`, next, `STATE_DELTA "delta":[{"op":"remove","path":"/c"}]`, runFinished},
+			[]string{`{"c":1,"d":1}`, `{"c":null}`},
+		},
+		"without a message": {[]string{`STATE_DELTA "delta":[{"op":"add","path":"/c","value":1}]`, runFinished}, []string{`{"c":1}`}},
+		"after the last message": {
+			[]string{callBegins, callEnds, callResult, `STATE_DELTA "delta":[{"op":"add","path":"/c","value":1}]`, runFinished},
+			[]string{"", "", `{"c":1}`},
+		},
+		"temporary keys are left out": {[]string{`STATE_DELTA "delta":[{"op":"add","path":"/temp:t","value":1}]`, message, runFinished}, []string{`{}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := ask(t, "hi")
+			req.State = given
+			r := mustRecord(t, newAGUI(t, streams(aguiStream(c.sent...)), agent.Frontend{}), req)
+			var got []string
+			for _, e := range r.events {
+				var actions struct {
+					Delta json.RawMessage `json:"state_delta"`
+				}
+				if raw := e.Fields["actions"]; raw != nil {
+					if err := json.Unmarshal(raw, &actions); err != nil {
+						t.Fatal(err)
+					}
+				}
+				got = append(got, string(actions.Delta))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("state deltas (-want +got):\n%s", diff)
+			}
+			if string(given["a"]) != "1" || len(given) != 4 {
+				t.Errorf("the request's own state changed: %s", given)
+			}
+		})
+	}
+	t.Run("without a state", func(t *testing.T) {
+		sent := aguiStream(`STATE_DELTA "delta":[{"op":"add","path":"/c","value":1}]`, message, runFinished)
+		r := mustRecord(t, newAGUI(t, streams(sent), agent.Frontend{}), ask(t, "hi"))
+		if got := string(r.events[0].Fields["actions"]); got != `{"state_delta":{"c":1}}` {
+			t.Errorf("got %s", got)
+		}
+	})
+}

@@ -1,0 +1,306 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/client/agent"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// aguiStream returns a stream of events: a type, and the other members without braces.
+func aguiStream(events ...string) string {
+	data := make([]string, len(events))
+	for i, e := range events {
+		kind, members, _ := strings.Cut(e, " ")
+		if members != "" {
+			members = "," + members
+		}
+		data[i] = fmt.Sprintf(`{"type":%q%s}`, kind, members)
+	}
+	return chunks(data...)
+}
+
+const (
+	runStarted  = `RUN_STARTED "threadId":"t","runId":"run-1","protocolVersion":"1.0"`
+	runFinished = `RUN_FINISHED "threadId":"t","runId":"run-1","outcome":{"type":"success"}`
+	textBegins  = `TEXT_MESSAGE_START "messageId":"m1","role":"assistant"`
+	textSays    = `TEXT_MESSAGE_CONTENT "messageId":"m1","delta":"a"`
+	textEnds    = `TEXT_MESSAGE_END "messageId":"m1"`
+	callBegins  = `TOOL_CALL_START "toolCallId":"c1","toolCallName":"f","parentMessageId":"m1"`
+	callArgs    = `TOOL_CALL_ARGS "toolCallId":"c1","delta":"{\"a\":1}"`
+	callEnds    = `TOOL_CALL_END "toolCallId":"c1"`
+	callResult  = `TOOL_CALL_RESULT "messageId":"t1","toolCallId":"c1","role":"tool","content":"{\"r\":2}"`
+)
+
+func newAGUI(t *testing.T, h http.Handler, f agent.Frontend) *agent.AGUI {
+	t.Helper()
+	a := agent.NewAGUI(agent.Endpoint{URL: serve(t, h), Timeouts: patient(), Header: http.Header{"X-Key": {"secret-key"}}}, f)
+	t.Cleanup(a.Close)
+	return a
+}
+
+// aguiEvent returns the log's line of an event with a record, which has the agent's
+// name added.
+func aguiEvent(kind, content, record, rest string) string {
+	if record != "" {
+		record = "," + record
+	}
+	line := `{"id":"","invocation_id":"run-1","author":"helper","ag_ui":{"agent":"helper"` + record + `}`
+	if content != "" {
+		line += `,"content":` + content
+	}
+	return kind + " " + line + rest + "}"
+}
+
+// fromModel returns the content of a model.
+func fromModel(parts string) string { return `{"role":"model","parts":[` + parts + `]}` }
+
+// members sorts the members of a line of the log.
+func members(t *testing.T, line string) string {
+	t.Helper()
+	kind, raw, _ := strings.Cut(line, " ")
+	var e any
+	if json.Unmarshal([]byte(raw), &e) != nil {
+		return line
+	}
+	sorted, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kind + " " + string(sorted)
+}
+
+func sorted(t *testing.T, lines []string) []string {
+	t.Helper()
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = members(t, line)
+	}
+	return out
+}
+
+func TestAGUIAnswers(t *testing.T) {
+	const (
+		said     = `delta {"part":0,"text":"a"}`
+		callPart = `{"function_call":{"id":"c1","name":"f","args":{"a":1}}}`
+		openedAt = `delta {"part":%d,"function_call":{"id":"c1","name":"f","args_text":""}}`
+		argsAt   = `delta {"part":%d,"function_call":{"args_text":"{\"a\":1}"}}`
+		answered = `{"role":"user","parts":[{"function_response":{"id":"c1","name":"f","response":{"r":2}}}]}`
+	)
+	at := fmt.Sprintf
+	for name, c := range map[string]struct {
+		sent []string
+		want []string
+	}{
+		"text, with the usage": {
+			[]string{runStarted, textBegins, textSays, textSays, textEnds, `RUN_FINISHED "usage":[{"totalTokens":3}]`},
+			[]string{begun, said, said, aguiEvent("completed", fromModel(`{"text":"aa"}`), `"messages":["m1"]`, `,"usage_metadata":[{"totalTokens":3}]`)},
+		},
+		"chunks": {
+			[]string{`TEXT_MESSAGE_CHUNK "messageId":"m1","role":"assistant","delta":"a"`, `TEXT_MESSAGE_CHUNK "delta":"a"`, `TEXT_MESSAGE_CHUNK "messageId":"m2","delta":"a"`, runFinished},
+			[]string{
+				begun, said, said, aguiEvent("completed", fromModel(`{"text":"aa"}`), `"messages":["m1"]`, ""),
+				begun, said, aguiEvent("completed", fromModel(`{"text":"a"}`), `"messages":["m2"]`, ""),
+			},
+		},
+		"a call, its result and the answer": {
+			[]string{runStarted, textBegins, textSays, textEnds, callBegins, callArgs, callEnds, callResult, `TEXT_MESSAGE_START "messageId":"m2"`, `TEXT_MESSAGE_CONTENT "messageId":"m2","delta":"a"`, runFinished},
+			[]string{
+				begun, said, at(openedAt, 1), at(argsAt, 1),
+				aguiEvent("completed", fromModel(`{"text":"a"},`+callPart), `"messages":["m1","m1"]`, ""),
+				aguiEvent("event", answered, `"messages":["t1"]`, ""),
+				begun, said, aguiEvent("completed", fromModel(`{"text":"a"}`), `"messages":["m2"]`, ""),
+			},
+		},
+		"calls at the same time, whose results wait": {
+			[]string{callBegins, `TOOL_CALL_START "toolCallId":"c2","toolCallName":"g","parentMessageId":"m1"`, callArgs, callEnds, callResult, `TOOL_CALL_END "toolCallId":"c2"`, `TOOL_CALL_RESULT "messageId":"t2","toolCallId":"c2","content":"fine"`, runFinished},
+			[]string{
+				begun, at(openedAt, 0), `delta {"part":1,"function_call":{"id":"c2","name":"g","args_text":""}}`, at(argsAt, 0),
+				aguiEvent("completed", fromModel(callPart+`,{"function_call":{"id":"c2","name":"g","args":{}}}`), `"messages":["m1","m1"]`, ""),
+				aguiEvent("event", answered, `"messages":["t1"]`, ""),
+				aguiEvent("event", `{"role":"user","parts":[{"function_response":{"id":"c2","name":"g","response":{"result":"fine"}}}]}`, `"messages":["t2"],"plain":true`, ""),
+			},
+		},
+		"chunks of a call, which the user has to answer": {
+			[]string{`TOOL_CALL_CHUNK "toolCallId":"c1","toolCallName":"f","delta":""`, `TOOL_CALL_CHUNK "delta":"{\"a\":1}"`, runFinished},
+			[]string{begun, at(openedAt, 0), at(argsAt, 0), aguiEvent("completed", fromModel(callPart), `"messages":[""]`, `,"long_running_tool_ids":["c1"]`)},
+		},
+		"a call of the front end beside another one": {
+			[]string{callBegins, callEnds, `TOOL_CALL_START "toolCallId":"c2","toolCallName":"pick"`, `TOOL_CALL_END "toolCallId":"c2"`, callResult, runFinished},
+			[]string{
+				begun, at(openedAt, 0), `delta {"part":1,"function_call":{"id":"c2","name":"pick","args_text":""}}`,
+				aguiEvent("completed", fromModel(`{"function_call":{"id":"c1","name":"f","args":{}}},{"function_call":{"id":"c2","name":"pick","args":{}}}`), `"messages":["m1",""]`, `,"long_running_tool_ids":["c2"]`),
+				aguiEvent("event", answered, `"messages":["t1"]`, ""),
+			},
+		},
+		"reasoning, also of which only the encrypted value comes": {
+			[]string{
+				`REASONING_START "messageId":"r1"`, `REASONING_MESSAGE_START "messageId":"r1","role":"reasoning"`, `REASONING_MESSAGE_CONTENT "messageId":"r1","delta":"hm"`,
+				`REASONING_MESSAGE_END "messageId":"r1"`, `REASONING_ENCRYPTED_VALUE "subtype":"message","entityId":"r1","encryptedValue":"x"`, `REASONING_END "messageId":"r1"`,
+				`REASONING_START "messageId":"r2"`, `REASONING_ENCRYPTED_VALUE "subtype":"message","entityId":"r2","encryptedValue":"y"`, `REASONING_END "messageId":"r2"`,
+				textBegins, textSays, runFinished,
+			},
+			[]string{
+				begun, `delta {"part":0,"thought":true,"text":"hm"}`, `delta {"part":1,"thought":true,"text":""}`, `delta {"part":2,"text":"a"}`,
+				aguiEvent("completed", fromModel(`{"thought":true,"text":"hm"},{"thought":true,"text":""},{"text":"a"}`), `"messages":["r1","r2","m1"],"encrypted_values":{"r1":"x","r2":"y"}`, ""),
+			},
+		},
+		"reasoning after an answer begins an item": {
+			[]string{textBegins, textSays, textEnds, `REASONING_MESSAGE_CHUNK "messageId":"r1","delta":"hm"`, `REASONING_MESSAGE_CHUNK "delta":"hm"`, runFinished},
+			[]string{
+				begun, said, aguiEvent("completed", fromModel(`{"text":"a"}`), `"messages":["m1"]`, ""),
+				begun, `delta {"part":0,"thought":true,"text":"hm"}`, `delta {"part":0,"thought":true,"text":"hm"}`,
+				aguiEvent("completed", fromModel(`{"thought":true,"text":"hmhm"}`), `"messages":["r1"]`, ""),
+			},
+		},
+		"thinking of older versions": {
+			[]string{`THINKING_START "title":"t"`, `THINKING_TEXT_MESSAGE_START`, `THINKING_TEXT_MESSAGE_CONTENT "delta":"hm"`, `THINKING_TEXT_MESSAGE_END`, `THINKING_END`, textBegins, textSays, textEnds, runFinished},
+			[]string{
+				begun, `delta {"part":0,"thought":true,"text":"hm"}`, `delta {"part":1,"text":"a"}`,
+				aguiEvent("completed", fromModel(`{"thought":true,"text":"hm"},{"text":"a"}`), `"messages":["","m1"]`, ""),
+			},
+		},
+		"messages at the same time share an item": {
+			[]string{textBegins, textSays, `TEXT_MESSAGE_START "messageId":"m2"`, `TEXT_MESSAGE_CONTENT "messageId":"m2","delta":"b"`, textSays, runFinished},
+			[]string{
+				begun, said, `delta {"part":1,"text":"b"}`, said,
+				aguiEvent("completed", fromModel(`{"text":"aa"},{"text":"b"}`), `"messages":["m1","m2"]`, ""),
+			},
+		},
+		"a question": {
+			[]string{callBegins, callArgs, callEnds, `RUN_FINISHED "outcome":{"type":"interrupt","interrupts":[{"id":"i1","reason":"tool_call","toolCallId":"c1","message":"Sure?"}]}`},
+			[]string{
+				begun, at(openedAt, 0), at(argsAt, 0), aguiEvent("completed", fromModel(callPart), `"messages":["m1"]`, ""),
+				aguiEvent("event", fromModel(`{"function_call":{"id":"i1","name":"ag_ui_interrupt","args":{"reason":"tool_call","toolCallId":"c1","message":"Sure?"}}}`), `"interrupts":["i1"]`, `,"long_running_tool_ids":["i1"]`),
+			},
+		},
+		"events for the user interface": {
+			[]string{
+				`CUSTOM "name":"n","value":{"a":1}`, `RAW "event":{}`, `STEP_STARTED "stepName":"s"`, `STEP_FINISHED "stepName":"s"`, `SUBAGENT_STARTED "name":"n","subagentRunId":"s"`, `NEW_IN_ANOTHER_VERSION`,
+				`ACTIVITY_SNAPSHOT "messageId":"p1","activityType":"PLAN","content":{"steps":[]}`, `ACTIVITY_DELTA "messageId":"p1","activityType":"PLAN","patch":[{"op":"add","path":"/steps/-","value":"s"}]`,
+				`ACTIVITY_SNAPSHOT "messageId":"p1","activityType":"PLAN","content":{},"replace":false`, `ACTIVITY_DELTA "messageId":"p2","activityType":"PLAN","patch":[]`,
+				textBegins, textSays, `RUN_FINISHED "result":{"n":1}`,
+			},
+			[]string{
+				begun, said,
+				aguiEvent("completed", fromModel(`{"text":"a"}`), `"messages":["m1"],"custom":[{"name":"n","value":{"a":1}}],"activities":[{"message_id":"p1","activity_type":"PLAN","content":{"steps":["s"]}}],"result":{"n":1}`, ""),
+			},
+		},
+		"what comes after the last message": {
+			[]string{callBegins, callEnds, callResult, `CUSTOM "name":"n","value":1`, runFinished},
+			[]string{
+				begun, at(openedAt, 0), aguiEvent("completed", fromModel(`{"function_call":{"id":"c1","name":"f","args":{}}}`), `"messages":["m1"]`, ""),
+				aguiEvent("event", answered, `"messages":["t1"]`, ""), aguiEvent("event", "", `"custom":[{"name":"n","value":1}]`, ""),
+			},
+		},
+		"a result with files": {
+			[]string{callBegins, callEnds, `TOOL_CALL_RESULT "messageId":"t1","toolCallId":"c1","content":[{"type":"text","text":"x"},{"type":"image","source":{"type":"data","value":"eA==","mimeType":"image/png"},"metadata":{"filename":"x.png"}},{"type":"document","source":{"type":"url","value":"https://x/y"}},{"type":"image","source":{"type":"file","value":"file-1"}}]`, runFinished},
+			[]string{
+				begun, at(openedAt, 0), aguiEvent("completed", fromModel(`{"function_call":{"id":"c1","name":"f","args":{}}}`), `"messages":["m1"]`, ""),
+				aguiEvent("event", `{"role":"user","parts":[{"function_response":{"id":"c1","name":"f","response":{"result":"x\n[file: file-1]"}}},{"inline_data":{"data":"eA==","display_name":"x.png","mime_type":"image/png"}},{"file_data":{"file_uri":"https://x/y"}}]}`, `"messages":["t1"],"plain":true`, ""),
+			},
+		},
+		"text of other roles is left out": {
+			[]string{`TEXT_MESSAGE_START "messageId":"u1","role":"user"`, `TEXT_MESSAGE_CONTENT "messageId":"u1","delta":"b"`, `TEXT_MESSAGE_END "messageId":"u1"`, textBegins, textSays, runFinished},
+			[]string{begun, said, aguiEvent("completed", fromModel(`{"text":"a"}`), `"messages":["m1"]`, "")},
+		},
+		"nothing to say": {[]string{runStarted, runFinished}, []string{begun, aguiEvent("completed", fromModel(""), "", "")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAGUI(t, streams(": hello\n\n"+aguiStream(c.sent...)), agent.Frontend{Tools: []agent.FrontendTool{{Name: "pick", Raw: json.RawMessage(`{}`)}}})
+			r := mustRecord(t, a, ask(t, "hi"))
+			if diff := cmp.Diff(sorted(t, c.want), sorted(t, r.log)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A message of the conversation that was not streamed is taken from the snapshot, if
+// it comes after what was sent.
+func TestAGUISnapshotOfMessages(t *testing.T) {
+	const snapshot = `MESSAGES_SNAPSHOT "messages":[{"id":"0","role":"user","content":"hi"},{"id":"m1","role":"assistant","content":"a"},` +
+		`{"id":"m2","role":"assistant","content":"b","toolCalls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},` +
+		`{"id":"t1","role":"tool","toolCallId":"c1","content":"{\"r\":2}"},{"id":"m3","role":"assistant","content":"c"},{"id":"r","role":"reasoning","content":"hm"}]`
+	for name, c := range map[string]struct {
+		sent []string
+		want string
+	}{
+		"all of it":                         {[]string{snapshot, runFinished}, "abc"},
+		"what was not streamed":             {[]string{textBegins, textSays, textEnds, snapshot, runFinished}, "abc"},
+		"nothing without what was sent":     {[]string{textBegins, textSays, strings.Replace(snapshot, `"id":"0"`, `"id":"x"`, 1), runFinished}, "a"},
+		"only the last one, once":           {[]string{`MESSAGES_SNAPSHOT "messages":[]`, snapshot, runFinished}, "abc"},
+		"a snapshot that has only what was": {[]string{textBegins, textSays, `MESSAGES_SNAPSHOT "messages":[{"id":"0","role":"user","content":"hi"}]`, runFinished}, "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := mustRecord(t, newAGUI(t, streams(aguiStream(c.sent...)), agent.Frontend{}), ask(t, "hi"))
+			if got := r.text(); got != c.want {
+				t.Errorf("got %q, want %q: %q", got, c.want, r.log)
+			}
+			if calls := strings.Count(strings.Join(r.log, ""), `"function_response"`); calls != strings.Count(c.want, "b") {
+				t.Errorf("%d results: %q", calls, r.log)
+			}
+		})
+	}
+}
+
+func TestAGUIFailures(t *testing.T) {
+	for name, c := range map[string]struct{ body, code, says string }{
+		"no end":                                {aguiStream(runStarted, textBegins, textSays), agent.CodeEndedEarly, "ended early"},
+		"an error":                              {aguiStream(textBegins, textSays, `RUN_ERROR "code":"odd","message":"boom secret-key"`), "odd", "boom [redacted]"},
+		"an error without a code":               {aguiStream(`RUN_ERROR "message":"boom"`), run.CodeAgent, "boom"},
+		"an error without a reason":             {aguiStream(`RUN_ERROR`), run.CodeAgent, "without saying why"},
+		"a run that the agent cancelled":        {aguiStream(textBegins, textSays, `RUN_FINISHED "outcome":{"type":"cancelled"}`), agent.CodeAgentCancelled, "cancelled"},
+		"malformed JSON":                        {chunks(`{"type":`), agent.CodeProtocol, "an event that is malformed (number 1"},
+		"no object":                             {chunks(`[]`), agent.CodeProtocol, "must be an object"},
+		"no type":                               {chunks(`{}`), agent.CodeProtocol, "malformed"},
+		"an id of a wrong type":                 {aguiStream(`TEXT_MESSAGE_START "messageId":5`), agent.CodeProtocol, "malformed"},
+		"a delta of a wrong type":               {aguiStream(textBegins, `TEXT_MESSAGE_CONTENT "messageId":"m1","delta":5`), agent.CodeProtocol, "must be a string"},
+		"text without a message":                {aguiStream(`TEXT_MESSAGE_CHUNK "delta":"a"`), agent.CodeProtocol, "messageId is required"},
+		"text of a message not begun":           {aguiStream(textSays), agent.CodeProtocol, "has not begun"},
+		"reasoning that has not begun":          {aguiStream(`REASONING_MESSAGE_CONTENT "messageId":"r","delta":"a"`), agent.CodeProtocol, "has not begun"},
+		"a call without an id":                  {aguiStream(`TOOL_CALL_START "toolCallName":"f"`), agent.CodeProtocol, "toolCallId is required"},
+		"a call without a name":                 {aguiStream(`TOOL_CALL_START "toolCallId":"c"`), agent.CodeProtocol, "toolCallName is required"},
+		"a call twice":                          {aguiStream(callBegins, callBegins), agent.CodeProtocol, "has begun before"},
+		"arguments without a call":              {aguiStream(callArgs), agent.CodeProtocol, "is not in progress"},
+		"an incomplete call":                    {aguiStream(callBegins, `TOOL_CALL_ARGS "toolCallId":"c1","delta":"{"`, runFinished), run.CodeContent, "not whole"},
+		"a result without a call":               {aguiStream(`TOOL_CALL_RESULT "content":""`), agent.CodeProtocol, "toolCallId is required"},
+		"a result of a wrong type":              {aguiStream(callBegins, callEnds, `TOOL_CALL_RESULT "toolCallId":"c1","content":5`), agent.CodeProtocol, "string or a list"},
+		"a state that is no object":             {aguiStream(`STATE_SNAPSHOT "snapshot":[1]`), agent.CodeProtocol, "must be an object"},
+		"a delta that is no patch":              {aguiStream(`STATE_DELTA "delta":{"a":1}`), agent.CodeProtocol, "must be a JSON Patch"},
+		"a patch that does not fit":             {aguiStream(`STATE_DELTA "delta":[{"op":"remove","path":"/a"}]`), agent.CodeProtocol, "cannot be changed"},
+		"an activity that is no object":         {aguiStream(`ACTIVITY_SNAPSHOT "messageId":"p","activityType":"P","content":"x"`), agent.CodeProtocol, "must be an object"},
+		"a patch of an activity":                {aguiStream(`ACTIVITY_SNAPSHOT "messageId":"p","activityType":"P","content":{}`, `ACTIVITY_DELTA "messageId":"p","patch":[{"op":"remove","path":"/a"}]`), agent.CodeProtocol, "cannot be changed"},
+		"an outcome of a wrong type":            {aguiStream(`RUN_FINISHED "outcome":"interrupt"`), agent.CodeProtocol, "outcome"},
+		"an interrupt without questions":        {aguiStream(`RUN_FINISHED "outcome":{"type":"interrupt"}`), agent.CodeProtocol, "needs interrupts"},
+		"an interrupt without an id":            {aguiStream(`RUN_FINISHED "outcome":{"type":"interrupt","interrupts":[{"reason":"r"}]}`), agent.CodeProtocol, "needs an id"},
+		"a snapshot of no messages":             {aguiStream(`MESSAGES_SNAPSHOT "messages":{"a":1}`, runFinished), agent.CodeProtocol, "list of messages"},
+		"an event that is too large":            {aguiStream(textBegins, `TEXT_MESSAGE_CONTENT "messageId":"m1","delta":"`+strings.Repeat("a", run.MaxItem+1)+`"`), run.CodeLimit, "bytes"},
+		"more custom events than may be":        {aguiStream(`CUSTOM "name":"n","value":"`+strings.Repeat("a", run.MaxItem)+`"`, textBegins, textSays, runFinished), run.CodeLimit, "bytes"},
+		"a patch that copies without end":       {aguiStream(`STATE_SNAPSHOT "snapshot":{"a":"`+strings.Repeat("a", run.MaxItem/2)+`"}`, `STATE_DELTA "delta":[{"op":"copy","from":"/a","path":"/b"},{"op":"copy","from":"/a","path":"/c"},{"op":"copy","from":"/a","path":"/d"}]`), agent.CodeProtocol, "cannot be changed"},
+		"a state that is larger than it may be": {aguiStream(`STATE_SNAPSHOT "snapshot":{"a":"`+strings.Repeat("a", run.MaxItem)+`"}`, textBegins, textSays, runFinished), run.CodeLimit, "bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := record(t, newAGUI(t, streams(c.body), agent.Frontend{}), ask(t, "hi"))
+			wantError(t, err, c.code, c.says)
+		})
+	}
+	t.Run("JSON instead of a stream", func(t *testing.T) {
+		_, err := record(t, newAGUI(t, says("application/json", `{}`), agent.Frontend{}), ask(t, "hi"))
+		wantError(t, err, agent.CodeProtocol, "instead of a stream")
+	})
+	t.Run("a history that cannot be read", func(t *testing.T) {
+		req := ask(t)
+		req.Events = []session.Event{mustEvent(t, `{"invocation_id":"i","author":"user","content":{"parts":5}}`)}
+		if _, err := record(t, newAGUI(t, streams(""), agent.Frontend{}), req); err == nil || !strings.Contains(err.Error(), "event 0 of the history") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
