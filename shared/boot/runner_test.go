@@ -109,7 +109,7 @@ func TestRunner(t *testing.T) {
 	t.Run("ends the run when its job is repeated after a crash", func(t *testing.T) {
 		r := newRunner(t, func(http.ResponseWriter, *http.Request) {})
 		ref := r.mustStart(t, "hello")
-		if _, err := r.store.Claim(t.Context(), ref, "crashed"); err != nil {
+		if _, err := r.store.Claim(t.Context(), ref, run.Claimant{Worker: "crashed"}); err != nil {
 			t.Fatal(err)
 		}
 		r.mustExecute(t, ref)

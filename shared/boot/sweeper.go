@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 )
 
 // Chore is one task of the sweeper.
@@ -20,13 +23,20 @@ type Chore struct {
 func StartSweeper() {
 	Start(func(d Deps) any {
 		return Sweeper([]Chore{
-			{"runs", d.Store.Expire},
+			{"runs", d.expireRuns()},
 			{"sessions", d.Store.SweepRetention},
 			{"imports", d.Store.SweepImports},
 			{"erasures", d.Store.SweepErasures},
 			{"logs", d.Store.Sweep},
 		}, d.Log)
 	})
+}
+
+// expireRuns hands runs whose workers were lost to other workers, and ends those
+// that may not be continued.
+func (d Deps) expireRuns() func(context.Context) (int, error) {
+	resume := Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable))
+	return func(ctx context.Context) (int, error) { return d.Store.Expire(ctx, resume) }
 }
 
 // Sweeper does each chore once in an invocation. Each gets an equal share of the time

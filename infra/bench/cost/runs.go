@@ -77,7 +77,7 @@ func (m *measurement) start(ctx context.Context, ref run.Ref) error {
 	if _, err := m.store.Start(ctx, start); err != nil {
 		return err
 	}
-	_, err = m.store.Claim(ctx, ref, "worker")
+	_, err = m.store.Claim(ctx, ref, run.Claimant{Worker: "worker"})
 	return err
 }
 

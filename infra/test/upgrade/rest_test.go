@@ -188,7 +188,7 @@ func (w *writer) deletes() {
 func (w *writer) sweeps() {
 	w.t.Helper()
 	ctx := w.t.Context()
-	_, err1 := w.store.Expire(ctx)
+	_, err1 := w.store.Expire(ctx, nil)
 	_, err2 := w.store.SweepRetention(ctx)
 	_, err3 := w.store.SweepImports(ctx)
 	_, err4 := w.store.SweepErasures(ctx)

@@ -67,6 +67,9 @@ type Run struct {
 	Error       *Problem `json:"error"`
 	StartedTime int64    `json:"started_time"`
 	EndedTime   *int64   `json:"ended_time"`
+	// Continuations is how often another worker has taken over the run after its
+	// worker was lost.
+	Continuations int `json:"continuations,omitempty"`
 }
 
 // Problem is why a run, or an item of it, failed.
@@ -85,6 +88,9 @@ const (
 	CodeTime      = "out_of_time"     // the worker ran out of time
 	CodeLimit     = "limit_exceeded"  // the agent produced more than may be stored
 	CodeContent   = "invalid_content" // the streamed content is not complete
+	// CodeInterrupted is the code of an item whose worker was lost while its run
+	// continues.
+	CodeInterrupted = "interrupted"
 )
 
 // NewProblem returns a problem whose message is cut to MaxError, at a character.
@@ -113,6 +119,10 @@ type Ref struct {
 	UserID    string `json:"user_id"`
 	SessionID string `json:"session_id"`
 	RunID     string `json:"run_id"`
+	// Continuation is set by the worker that has claimed the run: it is the number of
+	// workers that were lost before it. Its writes are refused once another worker
+	// has taken over the run.
+	Continuation int `json:"continuation,omitempty"`
 }
 
 // OnActive says what a start does while another run is active.

@@ -16,7 +16,8 @@ type Store interface {
 	// and OnActive rejects that, or if the last run failed and OnFailed blocks. A
 	// repeat with the same Ref returns the run that was started.
 	Start(ctx context.Context, s Start) (Run, error)
-	// Run reads a run; if its lease has expired, it first marks the run failed.
+	// Run reads a run; if its lease has expired and it is not to be continued, it
+	// first marks the run failed.
 	Run(ctx context.Context, ref Ref) (Run, error)
 	// Cancel ends a run: later writes of its worker have no effect. It may be
 	// repeated, and does not change a final run.
@@ -27,8 +28,11 @@ type Store interface {
 
 	// Claim makes a worker the only one of a run. It returns fault.Conflict if
 	// another worker has claimed the run or it is final, so a job that is delivered
-	// twice runs once.
-	Claim(ctx context.Context, ref Ref, worker string) (Run, error)
+	// twice runs once. If the lease of the worker that has claimed it has expired and
+	// the run may be continued, it takes over the run: what was stored stays, an item
+	// in progress ends as failed, and later writes of the other worker are refused.
+	// The worker writes with Ref.Continuation set to the run's Continuations.
+	Claim(ctx context.Context, ref Ref, by Claimant) (Run, error)
 	// Renew is a heartbeat: it extends the lease.
 	Renew(ctx context.Context, ref Ref) error
 	// AppendEvents appends whole events to the run's session, like session.Store;
@@ -43,8 +47,10 @@ type Store interface {
 	// End ends a run, with a problem if it failed. An item in progress is
 	// completed, or marked failed with the problem.
 	End(ctx context.Context, ref Ref, status Status, problem *Problem) (Run, error)
-	// Expire ends runs whose leases have expired and returns how many.
-	Expire(ctx context.Context) (int, error)
+	// Expire ends runs whose leases have expired and that are not to be continued.
+	// Those that may be continued are given to resume, which hands them to a worker
+	// that claims them; nil for none. It returns how many runs it handled.
+	Expire(ctx context.Context, resume func(context.Context, Ref) error) (int, error)
 }
 
 // Item is an event in progress. It is for one goroutine at a time; if there is

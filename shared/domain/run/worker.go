@@ -48,6 +48,9 @@ type History struct {
 	// State is merged, with prefixed keys. user: and app: keys also have the values
 	// of that position, unless another session changed them since.
 	State session.Values
+	// Said is what the run has stored after its input, oldest first; none unless the
+	// run is continued.
+	Said []session.Event
 }
 
 // Pace balances latency against the cost of writes. Zero values select the
@@ -87,7 +90,7 @@ func (p Pace) withDefaults() Pace {
 // be delivered again.
 func (w *Worker) Execute(ctx context.Context, ref Ref) error {
 	ctx = logs.With(ctx, slog.String(logs.SessionID, ref.SessionID), slog.String(logs.RunID, ref.RunID))
-	r, err := w.Store.Claim(ctx, ref, w.NewID())
+	r, err := w.Store.Claim(ctx, ref, Claimant{Worker: w.NewID(), Continuations: w.continuationsOf})
 	switch {
 	case errors.Is(err, fault.Of(fault.Conflict)):
 		return w.leaveToClaimant(ctx, ref)
@@ -97,15 +100,16 @@ func (w *Worker) Execute(ctx context.Context, ref Ref) error {
 	case err != nil:
 		return fmt.Errorf("claim run %s: %w", ref.RunID, err)
 	}
-	metrics.Count(ctx, metrics.RunsStarted, 1)
+	w.countClaimed(ctx, r)
+	ref.Continuation = r.Continuations
 	x := newExecution(w, ref, r.Agent)
 	defer x.calls.Wait()
 	return x.end(ctx, x.produce(ctx))
 }
 
 // leaveToClaimant leaves a run to the worker that has claimed it. If the job is
-// delivered again because that worker crashed, reading the run ends it once its
-// lease has expired.
+// delivered again because that worker crashed, the sweeper continues the run once
+// its lease has expired, or reading it ends it.
 func (w *Worker) leaveToClaimant(ctx context.Context, ref Ref) error {
 	r, err := w.Store.Run(ctx, ref)
 	if err != nil && !isDeleted(err) {
@@ -118,6 +122,24 @@ func (w *Worker) leaveToClaimant(ctx context.Context, ref Ref) error {
 // isDeleted reports whether a session or run has been deleted.
 func isDeleted(err error) bool {
 	return errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden))
+}
+
+// continuationsOf returns how often a run of an agent may be continued.
+func (w *Worker) continuationsOf(agent string) int {
+	a, ok := w.Agents.Agent(agent)
+	if !ok {
+		return 0
+	}
+	return ContinuationsOf(a)
+}
+
+func (w *Worker) countClaimed(ctx context.Context, r Run) {
+	if r.Continuations == 0 {
+		metrics.Count(ctx, metrics.RunsStarted, 1)
+		return
+	}
+	metrics.Count(ctx, metrics.RunsContinued, 1)
+	w.Log.WarnContext(ctx, "the run is continued, because its worker was lost", "continuation", r.Continuations)
 }
 
 // defaultAgent is the agent of a session that names none.
@@ -133,5 +155,6 @@ func (w *Worker) request(ctx context.Context, ref Ref, agent string, limit Histo
 	return Request{
 		RunID: ref.RunID, SessionID: ref.SessionID, UserID: ref.UserID, Agent: cmp.Or(agent, defaultAgent),
 		AppName: h.AppName, Events: h.Events, Truncated: h.Truncated, Epoch: h.Epoch, State: h.State,
+		Continuation: ref.Continuation, Said: h.Said,
 	}, nil
 }

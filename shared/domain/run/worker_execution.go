@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
@@ -22,9 +23,10 @@ type execution struct {
 	pace  Pace
 
 	calls     sync.WaitGroup
-	outputs   chan Output // unbuffered: an emitted output has been received
-	item      *stream     // in progress, or nil
-	items     int         // that were begun or appended as whole events
+	outputs   chan Output              // unbuffered: an emitted output has been received
+	item      *stream                  // in progress, or nil
+	items     int                      // that were begun or appended as whole events
+	said      map[string]session.Event // by id, what lost workers had stored
 	heartbeat heartbeat
 	started   time.Time
 }
@@ -60,6 +62,7 @@ func (x *execution) produce(ctx context.Context) error {
 	case err != nil:
 		return x.failureOf(ctx, err)
 	}
+	x.remember(req.Said)
 	ended := make(chan error, 1)
 	x.calls.Go(func() { ended <- x.call(calling, agent, req) })
 	return x.storeOutputs(ctx, calling, ended)

@@ -74,7 +74,7 @@ func (x *execution) failureOf(ctx context.Context, err error) error {
 	case fault.NotFound, fault.Forbidden: // the session was deleted
 		return errRunEnded
 	case fault.Conflict: // usually a cancelled run; but an agent may have chosen an id that is taken
-		if r, err := x.Store.Run(ctx, x.ref); err != nil || r.Status.Final() {
+		if r, err := x.Store.Run(ctx, x.ref); err != nil || x.isOver(r) {
 			return errRunEnded
 		}
 		return failBecause(CodeContent, "what the agent produced cannot be stored: "+f.Detail, err)

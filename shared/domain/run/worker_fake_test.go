@@ -79,8 +79,8 @@ func (r *recorder) Run(_ context.Context, ref run.Ref) (run.Run, error) {
 	return run.Run{ID: ref.RunID, Status: r.statusIs}, err
 }
 
-func (r *recorder) Claim(_ context.Context, ref run.Ref, worker string) (run.Run, error) {
-	return run.Run{ID: ref.RunID, Agent: r.agent, Status: run.InProgress}, r.record(op{name: "Claim", id: worker})
+func (r *recorder) Claim(_ context.Context, ref run.Ref, by run.Claimant) (run.Run, error) {
+	return run.Run{ID: ref.RunID, Agent: r.agent, Status: run.InProgress}, r.record(op{name: "Claim", id: by.Worker})
 }
 
 func (r *recorder) Renew(context.Context, run.Ref) error { return r.record(op{name: "Renew"}) }

@@ -53,7 +53,7 @@ func (x *execution) checkAlive(ctx context.Context) (over bool, err error) {
 		if err != nil {
 			return isDeleted(err), err
 		}
-		return r.Status.Final(), nil
+		return x.isOver(r), nil
 	}
 	err = x.Store.Renew(ctx, x.ref)
 	x.heartbeat.renew = time.Now().Add(x.pace.RenewEvery)

@@ -20,12 +20,12 @@ func (x *execution) store(ctx context.Context, out Output) error {
 		if err := x.complete(ctx); err != nil {
 			return err
 		}
-		x.item = newStream(*out.Item, x.pace)
+		x.item = newStream(x.freshItem(*out.Item), x.pace)
 		return x.count()
 	case out.Delta != nil:
 		return x.delta(ctx, *out.Delta)
 	case out.Event != nil:
-		return x.event(ctx, *out.Event, out.Completes)
+		return x.event(ctx, x.freshEvent(*out.Event), out.Completes)
 	}
 	return fail(CodeAgent, "the agent produced nothing that is known")
 }

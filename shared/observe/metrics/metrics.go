@@ -39,6 +39,7 @@ const (
 	RunsCompleted      Name = "RunsCompleted"      // the same
 	RunsFailed         Name = "RunsFailed"         // the same
 	RunsCut            Name = "RunsCut"            // cancelled or replaced during execution
+	RunsContinued      Name = "RunsContinued"      // taken over from a worker that was lost
 	RunDuration        Name = "RunDuration"        // from the worker's start to the run's end
 	TimeToFirstContent Name = "TimeToFirstContent" // from the agent's call to its first delta or event
 )
@@ -48,7 +49,7 @@ func All() []Name {
 	return []Name{
 		Latency, ServerErrors, ReadUnits, WriteUnits, Conflicts, Throttles, ItemsSkipped, PushDelay, FramesPushed, ConnectionsGone,
 		Deliveries, DeliveriesDelayed, DeliveriesGivenUp,
-		RunsStarted, RunsCompleted, RunsFailed, RunsCut, RunDuration, TimeToFirstContent,
+		RunsStarted, RunsCompleted, RunsFailed, RunsCut, RunsContinued, RunDuration, TimeToFirstContent,
 	}
 }
 

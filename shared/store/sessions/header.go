@@ -67,6 +67,9 @@ type header struct {
 	PendingAt     int64 `dynamodbav:"ma,omitempty"`
 	PendingEvents int64 `dynamodbav:"mo,omitempty"`
 
+	// Continued says how often the active run has been continued; nil for never.
+	Continued *continued `dynamodbav:"rk,omitempty"`
+
 	Saving    map[string]saving `dynamodbav:"sv,omitempty"` // by task
 	announced bool              // by the save that read this header
 }
@@ -91,6 +94,7 @@ const (
 	headerUnfinishedRun = "rx"
 	headerPendingAt     = "ma"
 	headerPendingEvents = "mo"
+	headerContinued     = "rk"
 	headerSaving        = "sv"
 
 	// headerPendingID is what older versions stored instead of PendingAt; it is

@@ -42,7 +42,7 @@ func attributes() map[string]struct{ fork, imported origin } {
 		"fo": {anew, absent}, "tk": {absent, given}, "bf": {absent, given}, "im": {absent, given},
 		"rt": {copied, anew}, "ro": {copied, absent}, // an import is kept as the deployment says
 		"qn": {copied, copied}, "by": {absent, given},
-		"rn": {absent, absent}, "ca": {absent, absent}, "rx": {absent, copied},
+		"rn": {absent, absent}, "rk": {absent, absent}, "ca": {absent, absent}, "rx": {absent, copied},
 		"ma": {absent, absent}, "mo": {absent, absent}, "sv": {absent, absent},
 	}
 }
@@ -127,7 +127,7 @@ func TestHeader_attributes(t *testing.T) {
 
 	t.Run("of a fork", func(t *testing.T) {
 		for attribute, value := range map[string]any{
-			"tk": 1, "bf": true, "im": 1, "by": 9, "rn": "run", "ca": []string{"automation"}, "ma": 1, "mo": 1,
+			"tk": 1, "bf": true, "im": 1, "by": 9, "rn": "run", "rk": map[string]any{"r": "run", "n": 1}, "ca": []string{"automation"}, "ma": 1, "mo": 1,
 		} {
 			storetest.Spoil(t, engine, key, table.Set(table.At(attribute), value))
 		}

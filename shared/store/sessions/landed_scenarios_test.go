@@ -119,7 +119,7 @@ func playRun(w *world) {
 	mustCreate(w.t, w.s, alice, "s", nil)
 	w.loser.begin()
 	started := mustStart(w.t, w.s, startOf(w.t, "s", "r", "hi"))
-	claimed, err := w.s.Claim(ctx, refOf("s", "r"), "worker")
+	claimed, err := w.s.Claim(ctx, refOf("s", "r"), run.Claimant{Worker: "worker"})
 	w.note("claim", err, claimed.ID, started.Status)
 	w.clock.forward(run.Lease / 2)
 	w.note("renew", w.s.Renew(ctx, refOf("s", "r")))

@@ -108,7 +108,7 @@ func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []li
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the active runs: %w", err)
 	}
-	now, alive := s.millis(), map[string]bool{}
+	alive := map[string]bool{}
 	for _, item := range items {
 		var a activeRun
 		if err := table.Decode(item, &a); err != nil {
@@ -116,12 +116,12 @@ func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []li
 			continue // the run cannot be active
 		}
 		slot := slotOf(strings.TrimPrefix(a.PK, prefixLog), a.ID)
-		if _, ok := slots[slot]; ok && a.Lease > now {
+		if _, ok := slots[slot]; ok && !s.isLost(&a) {
 			alive[slot] = true
 			live = append(live, liveRun{SessionID: a.Session, RunID: a.ID})
 		}
 	}
-	return live, quota.FreeSlots(slots, alive, now), nil
+	return live, quota.FreeSlots(slots, alive, s.millis()), nil
 }
 
 // releaseSlot frees the slot of a run that has ended. If that fails, the slot is

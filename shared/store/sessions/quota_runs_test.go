@@ -62,7 +62,7 @@ func TestRunQuota(t *testing.T) {
 			func() error { _, err := s.Cancel(t.Context(), refOf("s0", "again1")); return err },
 			func() error {
 				clock.forward(2 * time.Minute)
-				_, err := s.Expire(t.Context())
+				_, err := s.Expire(t.Context(), nil)
 				return err
 			},
 		} {

@@ -16,7 +16,8 @@ func (m *marker) updateHeader(newest func() (bool, error)) (table.Write, error) 
 		table.Remove(table.At(headerPendingAt)), table.Remove(table.At(headerPendingEvents)),
 	}
 	if m.h.Run != "" {
-		changes = append(changes, table.Remove(table.At(headerRun)), table.Remove(table.At(headerCausedBy)))
+		changes = append(changes, table.Remove(table.At(headerRun)), table.Remove(table.At(headerCausedBy)),
+			table.Remove(table.At(headerContinued)))
 	}
 	moves, unmoved := m.moveOn()
 	changes, same = append(changes, moves...), append(same, unmoved)

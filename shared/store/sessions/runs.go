@@ -22,6 +22,9 @@ const (
 	activeID     = "id"
 	activeWorker = "w"
 	activeLease  = "le"
+
+	activeContinuation  = "cn"
+	activeContinuations = "cm"
 )
 
 // activeRun is the item of a session's active run. It is in the index by start
@@ -41,8 +44,12 @@ type activeRun struct {
 	Chain   []string `dynamodbav:"tc,omitempty"` // the automations that led to it
 	Slot    bool     `dynamodbav:"sl,omitempty"` // whether it occupies one of its user's slots
 	Taken   int64    `dynamodbav:"tk,omitempty"` // how many events of its input it took over from another run
-	GPK     string   `dynamodbav:"GPK"`
-	GSK     string   `dynamodbav:"GSK"`
+	// Continuation is the number of workers that were lost before this one, and
+	// Continuations how many may be.
+	Continuation  int    `dynamodbav:"cn,omitempty"`
+	Continuations int    `dynamodbav:"cm,omitempty"`
+	GPK           string `dynamodbav:"GPK"`
+	GSK           string `dynamodbav:"GSK"`
 }
 
 // runShards spreads the active runs over index partitions, each of which accepts
@@ -60,6 +67,7 @@ func runIndexPK(log string) string {
 func (a *activeRun) run() run.Run {
 	return run.Run{
 		ID: a.ID, SessionID: a.Session, Agent: a.Agent, Mode: a.Mode, Status: run.InProgress, StartedTime: a.Started,
+		Continuations: a.Continuation,
 	}
 }
 
@@ -70,8 +78,11 @@ func (a *activeRun) attribution() attribution {
 
 func (a *activeRun) ref() run.Ref { return run.Ref{UserID: a.User, SessionID: a.Session, RunID: a.ID} }
 
-// isRun is the condition that a session's active run is the one that was read.
-func isRun(a *activeRun) table.Condition { return table.Equal(table.At(activeID), a.ID) }
+// isRun is the condition that a session's active run is the one that was read, and
+// that no worker has continued it since.
+func isRun(a *activeRun) table.Condition {
+	return table.And(table.Equal(table.At(activeID), a.ID), unchanged(activeContinuation, a.Continuation))
+}
 
 // active reads the session's active run, nil if there is none any more.
 func (s *Store) active(ctx context.Context, h *header) (*activeRun, error) {
@@ -90,7 +101,7 @@ func (s *Store) active(ctx context.Context, h *header) (*activeRun, error) {
 var errRunEnding = fmt.Errorf("the session's run has just ended: %w", retry.ErrAgain)
 
 // readSettled reads a session and the head of its log. It first ends an active run
-// whose lease has expired.
+// whose worker was lost, unless that may still be continued.
 func (s *Store) readSettled(ctx context.Context, userID, id string) (h *header, at head, a *activeRun, err error) {
 	err = records.Settled(ctx, func() (err error) {
 		h, at, a, err = s.tryReadSettled(ctx, userID, id)
@@ -109,7 +120,7 @@ func (s *Store) tryReadSettled(ctx context.Context, userID, id string) (*header,
 	switch {
 	case err != nil:
 		return nil, head{}, nil, err
-	case a != nil && s.millis() < a.Lease:
+	case a != nil && !s.isLost(a):
 		return h, at, a, nil
 	case a != nil:
 		err = s.expire(ctx, a)
@@ -199,7 +210,7 @@ func (s *Store) owner(ctx context.Context, ref run.Ref) (*header, error) {
 
 func (s *Store) stillActive(ctx context.Context, h *header, ref run.Ref) error {
 	if h.Run == ref.RunID {
-		return nil
+		return h.ofContinuation(ref)
 	}
 	past, err := s.pastRun(ctx, h, ref.RunID)
 	switch {
@@ -211,30 +222,12 @@ func (s *Store) stillActive(ctx context.Context, h *header, ref run.Ref) error {
 	return runEndedFault(*past)
 }
 
-// Claim implements run.Store.
-func (s *Store) Claim(ctx context.Context, ref run.Ref, worker string) (run.Run, error) {
-	h, _, a, err := s.readSettled(ctx, ref.UserID, ref.SessionID)
-	if err != nil {
-		return run.Run{}, err
-	}
-	if a == nil || a.ID != ref.RunID {
-		return run.Run{}, s.stillActive(ctx, h, ref)
-	}
-	by := table.At(activeWorker)
-	err = s.db.Update(ctx, runKey(h.Log), []table.Change{
-		table.Set(by, worker), table.Set(table.At(activeLease), s.millis()+s.lease.Milliseconds()),
-	}, isRun(a), table.Or(table.NotExists(by), table.Equal(by, worker)))
-	if errors.Is(err, table.ErrConditionFailed) {
-		return run.Run{}, fault.New(fault.Conflict, "another worker executes the run").With("run_id", ref.RunID)
-	}
-	return a.run(), err
-}
-
 // renewEarly is the fraction of a lease, as a divisor, that must have passed before
 // a renewal writes.
 const renewEarly = 4
 
 // Renew implements run.Store. A lease that was just renewed is not written again.
+// One that has expired is renewed while the run waits to be continued.
 func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
 	h, err := s.owner(ctx, ref)
 	if err != nil {
@@ -245,35 +238,41 @@ func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
 		return err
 	}
 	until := s.millis() + s.lease.Milliseconds()
+	if a != nil && a.Continuation != ref.Continuation {
+		return run.SupersededFault(ref)
+	}
 	if a != nil && until-a.Lease < s.lease.Milliseconds()/renewEarly {
 		return nil
 	}
 	if a != nil {
 		lease := table.At(activeLease)
 		err = s.db.Update(ctx, runKey(h.Log), []table.Change{table.Set(lease, until)},
-			isRun(a), table.Greater(lease, s.millis()))
+			isRun(a), table.Greater(lease, s.millis()-s.grace(a)))
 	}
 	if a == nil || errors.Is(err, table.ErrConditionFailed) { // it ended concurrently, or its lease has expired
-		r, err := s.Run(ctx, ref)
-		if err != nil {
-			return err
-		}
-		return runEndedFault(r)
+		return s.refusedRenewal(ctx, ref)
 	}
 	return err
 }
 
-// Expire implements run.Store.
-func (s *Store) Expire(ctx context.Context) (int, error) {
-	return eachShard(ctx, runShards, runShard, s.expireShard)
+// refusedRenewal returns why a run cannot be renewed.
+func (s *Store) refusedRenewal(ctx context.Context, ref run.Ref) error {
+	r, err := s.Run(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if !r.Status.Final() {
+		return run.SupersededFault(ref)
+	}
+	return runEndedFault(r)
 }
 
-// runEvent is the hidden event that ends a run.
-func (s *Store) runEvent(r run.Run, position, time int64) (session.Event, error) {
+// runEvent is a hidden event about a run.
+func (s *Store) runEvent(typ string, r run.Run, position, time int64) (session.Event, error) {
 	raw, err := json.Marshal(r)
 	return session.Event{
 		ID: session.PositionalID(position, s.random()), InvocationID: r.ID, Author: "system", Seq: position,
 		Status: session.EventCompleted, CreatedTime: time,
-		Fields: map[string]json.RawMessage{"type": json.RawMessage(`"run"`), "run": raw},
+		Fields: map[string]json.RawMessage{"type": json.RawMessage(`"` + typ + `"`), "run": raw},
 	}, err
 }

@@ -94,7 +94,7 @@ func (b *runStart) activate(m *marker) (table.Write, error) {
 	changes := []table.Change{
 		table.Set(table.At(headerRun), b.run.ID), table.Set(table.At(headerStatus), session.InProgress),
 		table.Remove(table.At(headerUnfinishedRun)), table.Remove(table.At(headerPendingID)),
-		table.Remove(table.At(headerPendingAt)), table.Remove(table.At(headerPendingEvents)),
+		table.Remove(table.At(headerPendingAt)), table.Remove(table.At(headerPendingEvents)), table.Remove(table.At(headerContinued)),
 	}
 	if m != nil {
 		moves, unmoved := m.moveOn()

@@ -17,7 +17,8 @@ import (
 type runEnd struct {
 	status  run.Status
 	problem *run.Problem
-	expired bool // only if the lease has expired
+	expired bool // only if the worker was lost
+	worker  bool // by the run's worker, as the reference names it
 }
 
 // cancellation is the end of a cancelled run.
@@ -36,8 +37,8 @@ func (s *Store) Cancel(ctx context.Context, ref run.Ref) (run.Run, error) {
 
 // End implements run.Store.
 func (s *Store) End(ctx context.Context, ref run.Ref, status run.Status, problem *run.Problem) (run.Run, error) {
-	r, err := s.end(ctx, ref, runEnd{status: status, problem: problem})
-	if r.ID != "" && r.Status == status {
+	r, err := s.end(ctx, ref, runEnd{status: status, problem: problem, worker: true})
+	if r.ID != "" && r.Status == status && r.Continuations == ref.Continuation {
 		return r, nil // an earlier attempt, whose answer was lost
 	}
 	return r, err
@@ -71,8 +72,10 @@ func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, 
 		return run.Run{}, err
 	case a == nil:
 		return run.Run{}, errRunEnding
-	case how.expired && s.millis() < a.Lease:
+	case how.expired && !s.isLost(a):
 		return run.Run{}, fault.New(fault.Conflict, "the run lives")
+	case how.worker && a.Continuation != ref.Continuation:
+		return run.Run{}, run.SupersededFault(ref)
 	}
 	r, err := s.tryEnd(ctx, h, at, a, how)
 	switch {
@@ -172,18 +175,24 @@ func (s *Store) openItem(ctx context.Context, h *header, at head, a *activeRun) 
 
 // endEntry is the hidden entry that ends a run.
 func (s *Store) endEntry(ctx context.Context, h *header, at head, r run.Run, of attribution) (*record, error) {
-	e, err := s.runEvent(r, at.next, *r.EndedTime)
+	e, err := s.runEvent("run", r, at.next, *r.EndedTime)
 	if err != nil {
 		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
 	}
-	last := &record{entry: entry{
-		PK: logPK(h.Log), SK: entrySK(at.next), LastState: at.lastState, LastMarker: at.lastMarker,
-		runMarks: at.marks(), attribution: of,
-	}, first: at.next, time: *r.EndedTime}
-	last.Ended, last.Hidden = r.ID, true
-	last.Body, err = s.content.Pack(ctx, last.PK, entryBody{Time: *r.EndedTime, Events: []json.RawMessage{e.Own()}}, 0)
-	s.pendingBytes(&last.entry, at, last.size())
-	return last, err
+	return s.hiddenEntry(ctx, h, at, e, func(en *entry) { en.Ended, en.attribution = r.ID, of })
+}
+
+// hiddenEntry is an entry at a head that only the whole log shows.
+func (s *Store) hiddenEntry(ctx context.Context, h *header, at head, e session.Event, marks func(*entry)) (*record, error) {
+	r := &record{entry: entry{
+		PK: logPK(h.Log), SK: entrySK(at.next), LastState: at.lastState, LastMarker: at.lastMarker, runMarks: at.marks(),
+	}, first: at.next, time: e.CreatedTime}
+	r.Hidden = true
+	marks(&r.entry)
+	var err error
+	r.Body, err = s.content.Pack(ctx, r.PK, entryBody{Time: e.CreatedTime, Events: []json.RawMessage{e.Own()}}, 0)
+	s.pendingBytes(&r.entry, at, r.size())
+	return r, err
 }
 
 // freeSession is the change of the header when its run ends.
@@ -193,6 +202,7 @@ func freeSession(h *header, a *activeRun, how runEnd) table.Write {
 	}.Aftermath()
 	changes := []table.Change{
 		table.Set(table.At(headerStatus), after.Status), table.Remove(table.At(headerRun)), table.Remove(table.At(headerCausedBy)),
+		table.Remove(table.At(headerContinued)),
 	}
 	if after.Unfinished {
 		changes = append(changes, table.Set(table.At(headerUnfinishedRun), a.ID))
@@ -201,41 +211,4 @@ func freeSession(h *header, a *activeRun, how runEnd) table.Write {
 		changes = append(changes, table.Set(table.At(headerPendingAt), a.At), table.Set(table.At(headerPendingEvents), a.Taken))
 	}
 	return table.Update(sessionKey(h.id()), changes, table.Equal(table.At(headerRun), a.ID))
-}
-
-// expireShard ends the runs of one index partition whose leases have expired. Those
-// of a page are read together, since most of them may be alive.
-func (s *Store) expireShard(ctx context.Context, shard string) (int, error) {
-	due := s.millis() - s.lease.Milliseconds()
-	return s.sweepPages(ctx, shard, due, func(ctx context.Context, keys []table.Key) sweepVisit {
-		items, err := s.db.BatchGet(ctx, keys, true)
-		found := make(map[table.Key]table.Item, len(items))
-		for _, item := range items {
-			found[records.KeyOf(item)] = item
-		}
-		return func(ctx context.Context, k table.Key) (bool, error) {
-			item := found[k]
-			if err != nil || item == nil {
-				return false, err
-			}
-			var a activeRun
-			if err := table.Decode(item, &a); err != nil {
-				return false, fmt.Errorf("unmarshal a run: %w", err)
-			}
-			if a.Lease > s.millis() {
-				return false, nil
-			}
-			return true, s.expireOrForget(ctx, &a)
-		}
-	})
-}
-
-// expireOrForget ends a run, or removes the rest of one whose session is deleted
-// while forks keep its log.
-func (s *Store) expireOrForget(ctx context.Context, a *activeRun) error {
-	err := s.expire(ctx, a)
-	if !errors.Is(err, fault.Of(fault.NotFound)) && !errors.Is(err, fault.Of(fault.Forbidden)) {
-		return err
-	}
-	return s.db.DeleteItems(ctx, []table.Item{table.NewKey(a.PK, a.SK).Item()})
 }

@@ -29,6 +29,9 @@ func (s *Store) AsOfInput(ctx context.Context, ref run.Ref, limit run.HistoryLim
 			}
 			return run.History{}, s.notFoundIfDeleted(ctx, h, err)
 		}
+		if a.Continuation != ref.Continuation {
+			return run.History{}, run.SupersededFault(ref)
+		}
 		out, err := s.asOfInput(ctx, h, at, a, limit)
 		if err != nil {
 			return run.History{}, fmt.Errorf("read what run %s was asked: %w", ref.RunID, s.notFoundIfDeleted(ctx, h, err))
@@ -54,6 +57,9 @@ func (s *Store) asOfInput(
 		out.Events, err = s.eventsUpTo(ctx, h, input)
 	} else {
 		out.Events, out.Truncated, err = s.recentEvents(ctx, h, input, limit)
+	}
+	if err == nil && a.Continuation > 0 {
+		out.Said, err = s.saidAfter(ctx, h, input, a)
 	}
 	return out, err
 }

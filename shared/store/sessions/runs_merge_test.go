@@ -53,7 +53,7 @@ func TestStart_after_a_merge(t *testing.T) {
 	}
 	claim := func(t *testing.T, ref run.Ref) {
 		t.Helper()
-		if _, err := s.Claim(t.Context(), ref, "w"); err != nil {
+		if _, err := s.Claim(t.Context(), ref, run.Claimant{Worker: "w"}); err != nil {
 			t.Fatal(err)
 		}
 	}

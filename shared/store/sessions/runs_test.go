@@ -252,7 +252,7 @@ func TestRuns_final_runs_refuse_writes(t *testing.T) {
 			_, err = s.BeginItem(t.Context(), ref, whole(t, "late"))
 			wantKind(t, err, fault.Conflict)
 			wantKind(t, s.Renew(t.Context(), ref), fault.Conflict)
-			_, err = s.Claim(t.Context(), ref, "w")
+			_, err = s.Claim(t.Context(), ref, run.Claimant{Worker: "w"})
 			wantKind(t, err, fault.Conflict)
 			if diff := cmp.Diff(shown(before), shown(mustThread(t, s, id))); diff != "" {
 				t.Errorf("a late write was stored (-before +after):\n%s", diff)
@@ -267,14 +267,14 @@ func TestRuns_lease(t *testing.T) {
 	start := func(id string) run.Ref {
 		mustCreate(t, s, alice, id, nil)
 		mustStart(t, s, startOf(t, id, "r1", "one"))
-		if _, err := s.Claim(t.Context(), refOf(id, "r1"), "worker"); err != nil {
+		if _, err := s.Claim(t.Context(), refOf(id, "r1"), run.Claimant{Worker: "worker"}); err != nil {
 			t.Fatal(err)
 		}
 		mustFlush(t, mustBegin(t, s, refOf(id, "r1"), ""), "partial")
 		return refOf(id, "r1")
 	}
 	read, swept, lives := start("read"), start("swept"), start("lives")
-	_, err := s.Claim(t.Context(), read, "another")
+	_, err := s.Claim(t.Context(), read, run.Claimant{Worker: "another"})
 	wantKind(t, err, fault.Conflict)
 	now = now.Add(run.Lease - time.Second)
 	if err := s.Renew(t.Context(), lives); err != nil {
@@ -288,7 +288,7 @@ func TestRuns_lease(t *testing.T) {
 		}
 	})
 	t.Run("the sweeper ends it", func(t *testing.T) {
-		if n, err := s.Expire(t.Context()); n != 1 || err != nil {
+		if n, err := s.Expire(t.Context(), nil); n != 1 || err != nil {
 			t.Fatalf("expired %d, %v", n, err)
 		}
 		got, err := s.Run(t.Context(), swept)

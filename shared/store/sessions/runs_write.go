@@ -34,7 +34,7 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 	if err != nil {
 		return nil, err
 	}
-	before, err := s.open(ctx, h, a)
+	before, err := s.open(ctx, h, a, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -84,19 +84,24 @@ func (s *Store) OpenItem(ctx context.Context, ref run.Ref, itemID string) (run.I
 	if err != nil {
 		return nil, err
 	}
-	it, err := s.open(ctx, h, a)
+	it, err := s.open(ctx, h, a, ref)
 	if err != nil || it == nil || it.ID() != itemID {
 		return nil, err
 	}
 	return it, nil
 }
 
-func (s *Store) open(ctx context.Context, h *header, a *activeRun) (*item, error) {
+// open returns the run's item in progress, with its content; nil if there is none.
+func (s *Store) open(ctx context.Context, h *header, a *activeRun, ref run.Ref) (*item, error) {
 	at, err := s.readHead(ctx, h)
 	if err != nil {
 		return nil, err
 	}
-	return s.openItem(ctx, h, at, a)
+	it, err := s.openItem(ctx, h, at, a)
+	if it != nil && a.Continuations > 0 { // the item may be a later worker's
+		_, err = s.owner(ctx, ref)
+	}
+	return it, err
 }
 
 // running reads an active run and its session.
@@ -110,6 +115,9 @@ func (s *Store) running(ctx context.Context, ref run.Ref) (*header, *activeRun, 
 			return nil, nil, err
 		}
 		return nil, nil, fault.Missing("Run")
+	}
+	if a.Continuation != ref.Continuation {
+		return nil, nil, run.SupersededFault(ref)
 	}
 	return h, a, nil
 }

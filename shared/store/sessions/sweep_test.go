@@ -33,6 +33,8 @@ type sweptKind struct {
 	sweep     func(*stores.Store, context.Context) (int, error)
 }
 
+func expire(s *stores.Store, ctx context.Context) (int, error) { return s.Expire(ctx, nil) }
+
 func text(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
 func one() types.AttributeValue          { return &types.AttributeValueMemberN{Value: "1"} }
 
@@ -40,7 +42,7 @@ func sweptKinds() map[string]sweptKind {
 	log := func(i int) string { return fmt.Sprintf("L#log%03d", i) }
 	return map[string]sweptKind{
 		"runs": {
-			partition: "RUN#2", pk: log, sk: "RUN", broken: "le", sweep: (*stores.Store).Expire,
+			partition: "RUN#2", pk: log, sk: "RUN", broken: "le", sweep: expire,
 			more: map[string]types.AttributeValue{"id": text("r"), "u": text(alice), "s": text("gone"), "le": one()},
 		},
 		"sessions": {
