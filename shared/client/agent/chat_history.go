@@ -40,6 +40,9 @@ type history struct {
 	messages []message
 	open     []openCall // of the last assistant message, unanswered
 	calls    int
+	// interrupted is what was said of the answer to the last message, if the worker
+	// was lost.
+	interrupted interruption
 }
 
 // truncatedNote tells a model that it does not have the whole conversation.
@@ -49,7 +52,7 @@ const truncatedNote = "The beginning of this conversation is left out."
 // content are left out, and so is thinking that the model does not get back.
 func messagesOf(chat Chat, req run.Request) ([]message, error) {
 	h := history{chat: chat}
-	if system := withTruncation(chat.System, req); system != "" {
+	if system := withNotes(chat.System, req); system != "" {
 		h.messages = append(h.messages, message{Role: "system", Content: system})
 	}
 	for _, e := range req.Events {
@@ -58,16 +61,26 @@ func messagesOf(chat Chat, req run.Request) ([]message, error) {
 		}
 	}
 	h.closeCalls()
+	h.interrupted = interruptionOf(req)
+	for _, e := range req.Said {
+		if err := h.add(e); err != nil {
+			return nil, fmt.Errorf("what was said at %d: %w", e.Seq, err)
+		}
+	}
+	h.closeCalls()
 	return h.messages, nil
 }
 
-// withTruncation returns the instructions of a model, which say so if it does not
-// have the whole conversation.
-func withTruncation(system string, req run.Request) string {
-	if !req.Truncated {
-		return system
+// withNotes returns the instructions of a model, which say so if it does not
+// have the whole conversation, or if its answer was interrupted.
+func withNotes(system string, req run.Request) string {
+	if req.Truncated {
+		system = strings.TrimSpace(system + "\n\n" + truncatedNote)
 	}
-	return strings.TrimSpace(system + "\n\n" + truncatedNote)
+	if req.Continuation > 0 {
+		system = strings.TrimSpace(system + "\n\n" + interruptedNote(req))
+	}
+	return system
 }
 
 func (h *history) add(e session.Event) error {
@@ -153,7 +166,7 @@ func (h *history) answer(id, name string, response json.RawMessage) bool {
 // continues.
 func (h *history) closeCalls() {
 	for _, call := range h.open {
-		h.messages = append(h.messages, message{Role: "tool", ToolCallID: call.id, Content: noResult})
+		h.messages = append(h.messages, message{Role: "tool", ToolCallID: call.id, Content: h.interrupted.resultOf(call)})
 	}
 	h.open = nil
 }

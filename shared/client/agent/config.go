@@ -141,7 +141,7 @@ func (r *reader) text(name string) string {
 // agent reads the whole configuration of one agent.
 func (r *reader) agent() run.Agent {
 	kind := r.text("type")
-	e := Endpoint{URL: r.address(), Header: r.header(), Timeouts: r.timeouts(), Retention: r.retention(), History: r.history()}
+	e := Endpoint{URL: r.address(), Header: r.header(), Timeouts: r.timeouts(), Retention: r.retention(), History: r.history(), Continuations: r.continuations()}
 	var a run.Agent
 	switch kind {
 	case "http":

@@ -64,6 +64,8 @@ type Endpoint struct {
 	Retention int64
 	// History bounds the history in each request.
 	History run.HistoryLimit
+	// Continuations is how often a run may be continued after its worker was lost.
+	Continuations int
 }
 
 // configured is what all agents have of their configuration.
@@ -79,6 +81,9 @@ func (c configured) Retention() int64 { return c.endpoint.retention }
 // HistoryLimit implements run.LimitedAgent.
 func (c configured) HistoryLimit() run.HistoryLimit { return c.endpoint.history }
 
+// Continuations implements run.ContinuedAgent.
+func (c configured) Continuations() int { return c.endpoint.continuations }
+
 // endpoint posts requests to an address over persistent connections.
 type endpoint struct {
 	url      string
@@ -88,6 +93,8 @@ type endpoint struct {
 
 	retention int64
 	history   run.HistoryLimit
+
+	continuations int
 	// explain returns the error for an unsuccessful status and the beginning of its
 	// body, nil if it knows none; nil if the status alone decides.
 	explain func(status int, body string) *Error
@@ -96,7 +103,7 @@ type endpoint struct {
 func newEndpoint(e Endpoint) *endpoint {
 	timeouts := e.Timeouts.withDefaults()
 	return &endpoint{
-		url: e.URL, header: e.Header.Clone(), timeouts: timeouts, retention: e.Retention, history: e.History,
+		url: e.URL, header: e.Header.Clone(), timeouts: timeouts, retention: e.Retention, history: e.History, continuations: e.Continuations,
 		client: &http.Client{CheckRedirect: sameHost, Transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            (&net.Dialer{Timeout: timeouts.Connect}).DialContext,

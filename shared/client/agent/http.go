@@ -35,12 +35,14 @@ type requestJSON struct {
 	Events          []session.Event `json:"events"`
 	Truncated       bool            `json:"history_truncated,omitempty"`
 	State           session.Values  `json:"state"`
+	continuationJSON
 }
 
 // Run implements run.Agent.
 func (a *HTTP) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
 	in := requestJSON{
 		ProtocolVersion, req.RunID, req.SessionID, req.AppName, req.UserID, req.Agent, req.Events, req.Truncated, req.State,
+		continuationOf(req),
 	}
 	if in.Events == nil {
 		in.Events = []session.Event{}

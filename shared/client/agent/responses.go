@@ -54,7 +54,7 @@ func (a *Responses) request(req run.Request) ([]byte, error) {
 	body["input"] = input
 	body["stream"] = true
 	body["store"] = false
-	if instructions := withTruncation(a.chat.System, req); instructions != "" {
+	if instructions := withNotes(a.chat.System, req); instructions != "" {
 		body["instructions"] = instructions
 	}
 	if len(a.chat.Tools) > 0 {

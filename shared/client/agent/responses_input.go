@@ -29,6 +29,9 @@ type inputs struct {
 	items []inputItem
 	open  []openCall
 	calls int
+	// interrupted is what was said of the answer to the last message, if the worker
+	// was lost.
+	interrupted interruption
 }
 
 // inputOf returns a request's history as input items. Events without content are
@@ -38,6 +41,13 @@ func inputOf(model string, req run.Request) ([]inputItem, error) {
 	for _, e := range req.Events {
 		if err := in.add(e); err != nil {
 			return nil, fmt.Errorf("event %d of the history: %w", e.Seq, err)
+		}
+	}
+	in.closeCalls()
+	in.interrupted = interruptionOf(req)
+	for _, e := range req.Said {
+		if err := in.add(e); err != nil {
+			return nil, fmt.Errorf("what was said at %d: %w", e.Seq, err)
 		}
 	}
 	in.closeCalls()
@@ -162,7 +172,7 @@ func (in *inputs) output(id, text string) {
 // closeCalls answers the calls that are still open when the conversation continues.
 func (in *inputs) closeCalls() {
 	for _, call := range in.open {
-		in.output(call.id, noResult)
+		in.output(call.id, in.interrupted.resultOf(call))
 	}
 	in.open = nil
 }

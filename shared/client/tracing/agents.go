@@ -27,6 +27,9 @@ type tracedAgent struct{ run.Agent }
 // HistoryLimit implements run.LimitedAgent.
 func (a tracedAgent) HistoryLimit() run.HistoryLimit { return run.LimitOf(a.Agent) }
 
+// Continuations implements run.ContinuedAgent.
+func (a tracedAgent) Continuations() int { return run.ContinuationsOf(a.Agent) }
+
 // Run implements run.Agent.
 func (a tracedAgent) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
 	ctx, span := below(ctx, "invoke_agent "+req.Agent,
