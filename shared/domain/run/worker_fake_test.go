@@ -20,6 +20,7 @@ type op struct {
 	at     time.Duration // since the recorder was made
 	name   string
 	id     string
+	ref    run.Ref
 	deltas []run.Delta
 	event  session.Event
 	status run.Status
@@ -31,12 +32,14 @@ type recorder struct {
 	run.Store // the methods that a worker never calls
 	start     time.Time
 
-	mu       sync.Mutex
-	ops      []op
-	statusIs run.Status
-	agent    string                  // of the run
-	takes    time.Duration           // how long a write lasts
-	refuse   func(name string) error // nil accepts everything
+	mu            sync.Mutex
+	ops           []op
+	statusIs      run.Status
+	agent         string // of the run
+	claimant      run.Claimant
+	continuations int                     // how often the run has been continued
+	takes         time.Duration           // how long a write lasts
+	refuse        func(name string) error // nil accepts everything
 }
 
 func newRecorder() *recorder {
@@ -72,25 +75,35 @@ func (r *recorder) cancel() {
 	r.statusIs = run.Cancelled
 }
 
-func (r *recorder) Run(_ context.Context, ref run.Ref) (run.Run, error) {
-	err := r.record(op{name: "Run"})
+// takeOver has another worker continue the run.
+func (r *recorder) takeOver() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return run.Run{ID: ref.RunID, Status: r.statusIs}, err
+	r.continuations++
+}
+
+func (r *recorder) Run(_ context.Context, ref run.Ref) (run.Run, error) {
+	err := r.record(op{name: "Run", ref: ref})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return run.Run{ID: ref.RunID, Status: r.statusIs, Continuations: r.continuations}, err
 }
 
 func (r *recorder) Claim(_ context.Context, ref run.Ref, by run.Claimant) (run.Run, error) {
-	return run.Run{ID: ref.RunID, Agent: r.agent, Status: run.InProgress}, r.record(op{name: "Claim", id: by.Worker})
+	r.claimant = by
+	return run.Run{ID: ref.RunID, Agent: r.agent, Status: run.InProgress, Continuations: r.continuations}, r.record(op{name: "Claim", id: by.Worker})
 }
 
-func (r *recorder) Renew(context.Context, run.Ref) error { return r.record(op{name: "Renew"}) }
-
-func (r *recorder) AppendEvents(_ context.Context, _ run.Ref, events []session.Event) ([]session.Event, error) {
-	return events, r.record(op{name: "Append", id: events[0].ID, event: events[0]})
+func (r *recorder) Renew(_ context.Context, ref run.Ref) error {
+	return r.record(op{name: "Renew", ref: ref})
 }
 
-func (r *recorder) BeginItem(_ context.Context, _ run.Ref, e session.Event) (run.Item, error) {
-	if err := r.record(op{name: "Begin", id: e.ID, event: e}); err != nil {
+func (r *recorder) AppendEvents(_ context.Context, ref run.Ref, events []session.Event) ([]session.Event, error) {
+	return events, r.record(op{name: "Append", ref: ref, id: events[0].ID, event: events[0]})
+}
+
+func (r *recorder) BeginItem(_ context.Context, ref run.Ref, e session.Event) (run.Item, error) {
+	if err := r.record(op{name: "Begin", ref: ref, id: e.ID, event: e}); err != nil {
 		return nil, err
 	}
 	if e.ID == "" {
@@ -100,7 +113,7 @@ func (r *recorder) BeginItem(_ context.Context, _ run.Ref, e session.Event) (run
 }
 
 func (r *recorder) End(_ context.Context, ref run.Ref, status run.Status, p *run.Problem) (run.Run, error) {
-	o := op{name: "End", status: status}
+	o := op{name: "End", ref: ref, status: status}
 	if p != nil {
 		o.code = p.Code
 	}
@@ -165,6 +178,7 @@ func (i *recordedItem) Complete(_ context.Context, e session.Event) (session.Eve
 // history is the history of a session, or the error of reading it.
 type history struct {
 	events []session.Event
+	said   []session.Event
 	err    error
 	limit  run.HistoryLimit // that was asked for
 }
@@ -172,7 +186,7 @@ type history struct {
 func (h *history) AsOfInput(_ context.Context, _ run.Ref, limit run.HistoryLimit) (run.History, error) {
 	h.limit = limit
 	return run.History{
-		AppName: "app", Epoch: 7, Events: h.events, Truncated: !limit.IsZero(), State: session.Values{"user:name": json.RawMessage(`"Ada"`)},
+		AppName: "app", Epoch: 7, Events: h.events, Said: h.said, Truncated: !limit.IsZero(), State: session.Values{"user:name": json.RawMessage(`"Ada"`)},
 	}, h.err
 }
 

@@ -1,0 +1,54 @@
+package run_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+func TestUnansweredCalls(t *testing.T) {
+	t.Parallel()
+	calls := func(parts string, more ...string) session.Event {
+		e := session.Event{Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"parts":[` + parts + `]}`)}}
+		for i := 0; i < len(more); i += 2 {
+			e.Fields[more[i]] = json.RawMessage(more[i+1])
+		}
+		return e
+	}
+	const (
+		a, b     = `{"function_call":{"id":"a","name":"f"}}`, `{"function_call":{"id":"b","name":"f"}}`
+		answersA = `{"function_response":{"id":"a","name":"f","response":{}}}`
+	)
+	for name, c := range map[string]struct {
+		events []session.Event
+		want   []string
+	}{
+		"none without events":            {nil, nil},
+		"none in text":                   {[]session.Event{calls(`{"text":"hi"}`), {}, {Fields: map[string]json.RawMessage{"content": json.RawMessage(`7`)}}}, nil},
+		"those without a response":       {[]session.Event{calls(a + "," + b), calls(answersA)}, []string{"b"}},
+		"in order":                       {[]session.Event{calls(b), calls(a)}, []string{"b", "a"}},
+		"one that is repeated later":     {[]session.Event{calls(a), calls(answersA), calls(a)}, []string{"a"}},
+		"one whose arguments are cut":    {[]session.Event{calls(`{"function_call":{"id":"a","name":"f","args_text":"{\"q"}}`)}, []string{"a"}},
+		"none that is long-running":      {[]session.Event{calls(a+","+b, "long_running_tool_ids", `["a"]`)}, []string{"b"}},
+		"none that ADK for JS calls so":  {[]session.Event{calls(a, "longRunningToolIds", `["a"]`)}, nil},
+		"none that cannot be named":      {[]session.Event{calls(`{"function_call":{"name":"f"}}`)}, nil},
+		"all if a list is not of texts":  {[]session.Event{calls(a, "long_running_tool_ids", `[1]`)}, []string{"a"}},
+		"a response before its own call": {[]session.Event{calls(answersA), calls(a)}, []string{"a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, run.UnansweredCalls(c.events), cmpEmpty()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// cmpEmpty makes an empty list equal to none.
+func cmpEmpty() cmp.Option {
+	return cmp.Transformer("length", func(ids []string) string { b, _ := json.Marshal(append([]string{}, ids...)); return string(b) })
+}
