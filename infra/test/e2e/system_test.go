@@ -90,6 +90,7 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 		group{"turns", testTurns},
 		group{"redrive", testRedrive},
 		group{"leases", testLeases},
+		group{"continuation", testContinuation},
 		group{"runs", agent.testRuns},
 		group{"watching", testWatching},
 		group{"automations", testAutomations},
