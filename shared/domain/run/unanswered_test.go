@@ -12,13 +12,10 @@ import (
 
 func TestUnansweredCalls(t *testing.T) {
 	t.Parallel()
-	calls := func(parts string, more ...string) session.Event {
-		e := session.Event{Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"parts":[` + parts + `]}`)}}
-		for i := 0; i < len(more); i += 2 {
-			e.Fields[more[i]] = json.RawMessage(more[i+1])
-		}
-		return e
+	calls := func(parts string) session.Event {
+		return session.Event{Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"parts":[` + parts + `]}`)}}
 	}
+	long := func(name, ids, parts string) session.Event { return calls(parts).With(name, json.RawMessage(ids)) }
 	const (
 		a, b     = `{"function_call":{"id":"a","name":"f"}}`, `{"function_call":{"id":"b","name":"f"}}`
 		answersA = `{"function_response":{"id":"a","name":"f","response":{}}}`
@@ -33,10 +30,10 @@ func TestUnansweredCalls(t *testing.T) {
 		"in order":                       {[]session.Event{calls(b), calls(a)}, []string{"b", "a"}},
 		"one that is repeated later":     {[]session.Event{calls(a), calls(answersA), calls(a)}, []string{"a"}},
 		"one whose arguments are cut":    {[]session.Event{calls(`{"function_call":{"id":"a","name":"f","args_text":"{\"q"}}`)}, []string{"a"}},
-		"none that is long-running":      {[]session.Event{calls(a+","+b, "long_running_tool_ids", `["a"]`)}, []string{"b"}},
-		"none that ADK for JS calls so":  {[]session.Event{calls(a, "longRunningToolIds", `["a"]`)}, nil},
+		"none that is long-running":      {[]session.Event{long("long_running_tool_ids", `["a"]`, a+","+b)}, []string{"b"}},
+		"none that ADK for JS calls so":  {[]session.Event{long("longRunningToolIds", `["a"]`, a)}, nil},
 		"none that cannot be named":      {[]session.Event{calls(`{"function_call":{"name":"f"}}`)}, nil},
-		"all if a list is not of texts":  {[]session.Event{calls(a, "long_running_tool_ids", `[1]`)}, []string{"a"}},
+		"all if a list is not of texts":  {[]session.Event{long("long_running_tool_ids", `[1]`, a)}, []string{"a"}},
 		"a response before its own call": {[]session.Event{calls(answersA), calls(a)}, []string{"a"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,7 @@ func (x *execution) freshItem(start ItemStart) ItemStart {
 // freshEvent does the same for a whole event, unless it is stored already.
 func (x *execution) freshEvent(e session.Event) session.Event {
 	e.InvocationID = x.ref.RunID
-	if was, taken := x.said[e.ID]; taken && !(was.Status == session.EventCompleted && was.SameAs(e)) {
+	if was, taken := x.said[e.ID]; taken && (was.Status != session.EventCompleted || !was.SameAs(e)) {
 		e.ID = ""
 	}
 	return e

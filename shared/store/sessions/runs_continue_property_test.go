@@ -29,7 +29,7 @@ const (
 	maxSteps = 2000
 )
 
-var errCrashed = errors.New("the worker has crashed") //nolint:gochecknoglobals // never changed
+var errCrashed = errors.New("the worker has crashed")
 
 // laneKey is the key of a context's lane.
 type laneKey struct{}
@@ -94,7 +94,7 @@ func (in *interleaving) after(ctx context.Context, c hooks.Call, _ table.Units, 
 	if c.Op == hooks.Transact && slices.ContainsFunc(c.Writes, func(w table.Write) bool {
 		return w.Key.SK == "RUN" && w.Kind == table.UpdateKind
 	}) {
-		in.takenOver()
+		in.takenOver(context.WithValue(ctx, laneKey{}, nil))
 	}
 	if l.lose && l.lost < 3 {
 		l.lost++
@@ -106,10 +106,10 @@ func (in *interleaving) after(ctx context.Context, c hooks.Call, _ table.Units, 
 
 // takenOver notes what the log holds right after a takeover. A repeated transaction
 // changes nothing.
-func (in *interleaving) takenOver() {
+func (in *interleaving) takenOver(ctx context.Context) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	log := in.log()
+	log := in.log(ctx)
 	if last := log[len(log)-1]; len(in.snapshots) == fences(log)-1 && strings.HasSuffix(last, "run_continued") {
 		in.snapshots, in.takenAt = append(in.snapshots, log), append(in.takenAt, in.step)
 	}
@@ -125,8 +125,8 @@ func fences(log []string) (n int) {
 }
 
 // log returns the whole log: position, status, text and type of each event.
-func (in *interleaving) log() []string {
-	page, err := in.s.Events(context.Background(), alice, "s", session.EventQuery{View: session.All, Limit: session.MaxPage})
+func (in *interleaving) log(ctx context.Context) []string {
+	page, err := in.s.Events(ctx, alice, "s", session.EventQuery{View: session.All, Limit: session.MaxPage})
 	if err != nil {
 		in.t.Fatalf("read the log: %v", err)
 	}
@@ -282,8 +282,8 @@ func (in *interleaving) play() {
 }
 
 // check compares the log with what the workers were told.
-func (in *interleaving) check() (refused int) {
-	log := in.log()
+func (in *interleaving) check(ctx context.Context) (refused int) {
+	log := in.log(ctx)
 	for i, was := range in.snapshots {
 		if diff := cmp.Diff(was, log[:min(len(was), len(log))]); diff != "" {
 			in.t.Errorf("changed after takeover %d (-then +now):\n%s", i+1, diff)
@@ -344,7 +344,7 @@ func TestContinuation_interleaved(t *testing.T) {
 			mustCreate(t, in.s, alice, "s", nil)
 			mustStart(t, in.s, startOf(t, "s", "r", "hi"))
 			in.play()
-			refused += in.check()
+			refused += in.check(t.Context())
 			takeovers += len(in.snapshots)
 			for _, l := range in.lanes {
 				if l.ended {
@@ -363,6 +363,7 @@ func TestContinuation_interleaved(t *testing.T) {
 // checkEnd checks that the run ends if nothing more is heard of it, and that the next
 // one starts.
 func (in *interleaving) checkEnd(t *testing.T) {
+	t.Helper()
 	in.c.forward(10 * run.Lease)
 	got, err := in.s.Run(t.Context(), refOf("s", "r"))
 	if err != nil || !got.Status.Final() || got.Continuations != len(in.snapshots) {
