@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -27,12 +28,12 @@ func main() {
 	python := flag.String("python", "python3", "a Python with what the TCK needs")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := withSystem(ctx, *binary, func(root, url string) error {
+	err := playWith(ctx, *binary, *only, func(root, url string, chosen []story) error {
 		if *tck != "" {
 			return runTCK(ctx, *tck, *version, *python, url, flag.Args())
 		}
-		return playSome(ctx, root, url, *only)
-	})
+		return play(ctx, root, url, os.Stdout, chosen)
+	}, *tck != "")
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "clients:", err)
@@ -40,31 +41,56 @@ func main() {
 	}
 }
 
-// withSystem calls do while a system with the scripted agent runs.
-func withSystem(ctx context.Context, binary string, do func(root, url string) error) (err error) {
+// playWith calls do while a system runs with the scripted agent and those that the
+// chosen stories need; the TCK needs none.
+func playWith(
+	ctx context.Context, binary, only string, do func(root, url string, chosen []story) error, isTCK bool,
+) (err error) {
 	root, err := repo.Root("")
 	if err != nil {
 		return err
 	}
+	var chosen []story
+	if !isTCK {
+		if chosen, err = choose(only); err != nil {
+			return err
+		}
+	}
+	others, err := startServers(ctx, root, chosen)
+	defer others.stop()
+	if err != nil {
+		return err
+	}
+	return withSystem(ctx, root, binary, others.agents, func(url string) error { return do(root, url, chosen) })
+}
+
+// withSystem calls do while a system with the scripted agent and others runs.
+func withSystem(
+	ctx context.Context, root, binary string, others map[string]json.RawMessage, do func(url string) error,
+) (err error) {
 	agent := script.Serve()
 	defer agent.Close()
+	config, err := agents(agent.URL, others)
+	if err != nil {
+		return err
+	}
 	logFile, err := os.Create(filepath.Join(root, "build", "clients.log"))
 	if err != nil {
 		return fmt.Errorf("make a file for the host's log: %w", err)
 	}
 	h, err := host.Start(ctx, host.Options{
 		Binary: binary, Root: root, Data: host.InMemory, Output: logFile,
-		Env: []string{"AGENTS=" + agents(agent.URL), "LOG_LEVEL=info"},
+		Env: []string{"AGENTS=" + config, "LOG_LEVEL=info", "AGENT_API_KEY=a-key-of-the-tests"},
 	})
 	if err != nil {
 		return fmt.Errorf("%w (log: %s)", err, logFile.Name())
 	}
 	defer func() { err = errors.Join(err, h.Stop(), logFile.Close()) }()
-	return do(root, h.URL)
+	return do(h.URL)
 }
 
-// playSome plays the stories whose names contain a text.
-func playSome(ctx context.Context, root, url, only string) error {
+// choose returns the stories whose names contain a text.
+func choose(only string) ([]story, error) {
 	var chosen []story
 	for _, s := range stories() {
 		if strings.Contains(s.name, only) {
@@ -72,13 +98,21 @@ func playSome(ctx context.Context, root, url, only string) error {
 		}
 	}
 	if len(chosen) == 0 {
-		return fmt.Errorf("no story has %q in its name", only)
+		return nil, fmt.Errorf("no story has %q in its name", only)
 	}
-	return play(ctx, root, url, os.Stdout, chosen)
+	return chosen, nil
 }
 
-// agents returns the configuration of the scripted agent, under two names: one
-// has a namespace.
-func agents(url string) string {
-	return fmt.Sprintf(`{"default":{"type":"http","url":%[1]q},"scripted":{"type":"http","url":%[1]q},"team/scripted":{"type":"http","url":%[1]q}}`, url)
+// agents returns the configuration of the scripted agent, under three names, one with
+// a namespace, and of others.
+func agents(url string, others map[string]json.RawMessage) (string, error) {
+	config := map[string]any{}
+	for _, name := range []string{"default", "scripted", "team/scripted"} {
+		config[name] = map[string]string{"type": "http", "url": url}
+	}
+	for name, other := range others {
+		config[name] = other
+	}
+	raw, err := json.Marshal(config)
+	return string(raw), err
 }

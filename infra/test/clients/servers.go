@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// startTime bounds the start of a server.
+const startTime = time.Minute
+
+// server is a program of another framework that serves an agent, which the system
+// calls. It listens at 127.0.0.1, at the port in PORT.
+type server struct {
+	story  string // the name of the story that needs it
+	agent  string // its name in the system's configuration
+	path   string // of its address
+	folder string // below infra/test/clients
+	run    []string
+	// config has the other members of the agent's configuration, type among them.
+	config map[string]any
+}
+
+// servers returns all servers. Makefile installs what they need.
+func servers() []server {
+	const agui = "AG-UI servers (Python)"
+	tool := map[string]any{
+		"name": "pick_color", "description": "Lets the user choose a color.", "parameters": map[string]any{"type": "object"},
+	}
+	return []server{
+		{agui, "pydantic-ai", "/", "python", []string{".venv-agui/bin/python", "agui_pydantic.py"}, map[string]any{
+			"type": "ag_ui", "tools": []any{tool}, "forwarded_props": map[string]any{"mode": "test"}, "api_key_env": "AGENT_API_KEY",
+		}},
+		{agui, "langgraph", "/", "python", []string{".venv-agui/bin/python", "agui_langgraph.py"}, map[string]any{"type": "ag_ui"}},
+		{agui, "documented", "/", "python", []string{".venv-agui/bin/python", "agui_documented.py"}, map[string]any{"type": "ag_ui"}},
+	}
+}
+
+// started is the servers of some stories, with their configuration by agent.
+type started struct {
+	agents map[string]json.RawMessage
+	stops  []func()
+}
+
+func (s *started) stop() {
+	for _, stop := range slices.Backward(s.stops) {
+		stop()
+	}
+}
+
+// startServers starts the servers that stories need and waits until they listen. stop
+// must be called even after an error.
+func startServers(ctx context.Context, root string, chosen []story) (*started, error) {
+	out := &started{agents: map[string]json.RawMessage{}}
+	for _, s := range servers() {
+		needed := func(st story) bool { return st.name == s.story }
+		if !slices.ContainsFunc(chosen, needed) {
+			continue
+		}
+		if err := s.start(ctx, root, out); err != nil {
+			return out, fmt.Errorf("start the server of agent %s: %w", s.agent, err)
+		}
+	}
+	return out, nil
+}
+
+func (s server) start(ctx context.Context, root string, out *started) error {
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return err
+	}
+	_, port, _ := net.SplitHostPort(address) // it is an address
+	log, err := os.Create(filepath.Join(root, "build", "clients-"+s.agent+".log"))
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(root, "infra", "test", "clients", s.folder)
+	cmd := exec.Command(filepath.Join(folder, s.run[0]), s.run[1:]...) //nolint:noctx // stop ends it, after the stories
+	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, log, log
+	cmd.Env = append(os.Environ(), "PORT="+port, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1")
+	if err := cmd.Start(); err != nil {
+		return errors.Join(err, log.Close())
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // it is killed
+		close(exited)
+	}()
+	out.stops = append(out.stops, func() {
+		_ = cmd.Process.Kill() // it may have exited
+		<-exited
+		_ = log.Close()
+	})
+	config := map[string]any{"url": "http://" + net.JoinHostPort("127.0.0.1", port) + s.path}
+	for name, value := range s.config {
+		config[name] = value
+	}
+	if out.agents[s.agent], err = json.Marshal(config); err != nil {
+		return err
+	}
+	if err := waitUntilListening(ctx, address, exited); err != nil {
+		return fmt.Errorf("%w (log: %s)", err, log.Name())
+	}
+	return nil
+}
+
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(0)))
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+var (
+	errExited    = errors.New("it exited")
+	errNotListen = errors.New("it does not listen")
+)
+
+func waitUntilListening(ctx context.Context, address string, exited <-chan struct{}) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errNotListen)
+	defer cancel()
+	for {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-exited:
+			return errExited
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
