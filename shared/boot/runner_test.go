@@ -121,6 +121,34 @@ func TestRunner(t *testing.T) {
 			t.Errorf("the agent was called %d times", n)
 		}
 	})
+	t.Run("continues the run when its job is repeated after a crash, if the agent allows it", func(t *testing.T) {
+		asked := make(chan map[string]any, 1)
+		r := newRunner(t, func(rw http.ResponseWriter, req *http.Request) {
+			var in map[string]any
+			if err := json.NewDecoder(req.Body).Decode(&in); err != nil {
+				t.Error(err)
+			}
+			asked <- in
+			send(rw, "delta", `{"part":0,"text":"the rest"}`)
+			send(rw, "done", `{}`)
+		})
+		ref := r.mustStart(t, "hello")
+		once := func(string) int { return 1 }
+		if _, err := r.store.Claim(t.Context(), ref, run.Claimant{Worker: "crashed", Continuations: once}); err != nil {
+			t.Fatal(err)
+		}
+		r.mustExecute(t, ref)
+		r.wantRun(t, ref, run.InProgress, "")
+		r.now.Store(int64(run.Lease + time.Second))
+		r.mustExecute(t, ref)
+		r.wantRun(t, ref, run.Completed, "")
+		if in := <-asked; in["continuation"] != 1.0 || in["run_id"] != ref.RunID {
+			t.Errorf("asked with %v", in)
+		}
+		if diff := cmp.Diff([]string{"hello", "the rest"}, r.mustTexts(t)); diff != "" {
+			t.Errorf("the session (-want +got):\n%s", diff)
+		}
+	})
 	t.Run("accepts an event without a run", func(t *testing.T) {
 		newRunner(t, nil).mustExecute(t, run.Ref{UserID: "alice", SessionID: "s", RunID: "none"})
 	})

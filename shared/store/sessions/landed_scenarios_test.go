@@ -58,6 +58,7 @@ func scenarios() []scenario {
 		{"a session with state", playState},
 		{"events", playEvents},
 		{"a run", playRun},
+		{"a run that is continued", playContinuation},
 		{"a task", playTask},
 		{"feedback", playFeedback},
 		{"a webhook", playWebhook},
@@ -136,6 +137,22 @@ func playRun(w *world) {
 	mustStart(w.t, w.s, startOf(w.t, "s", "r3", "again"))
 	usage, err := w.s.Usage(ctx, alice)
 	w.note("usage", err, usage.Runs.Used)
+	w.note("thread", nil, shown(mustThread(w.t, w.s, "s")))
+}
+
+func playContinuation(w *world) {
+	ctx := w.t.Context()
+	ref, _ := lose(w.t, w.s, w.clock, "s", 2)
+	w.loser.begin()
+	for _, worker := range []string{"second", "third"} {
+		r, err := w.s.Claim(ctx, refOf("s", "r"), continuable(worker, 2))
+		w.note("claim", err, r.Continuations)
+		ref.Continuation = r.Continuations
+		mustFlush(w.t, mustBegin(w.t, w.s, ref, ""), worker)
+		w.clock.forward(run.Lease + time.Second)
+	}
+	w.note("renew", w.s.Renew(ctx, ref))
+	w.clock.forward(run.ContinuationGrace * run.Lease)
 	w.note("thread", nil, shown(mustThread(w.t, w.s, "s")))
 }
 

@@ -85,11 +85,13 @@ func newPairing(t *testing.T, setting string) *pairing {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if setting == "at work" {
-		for _, a := range []act{startingAs("start", lifecycle.Reject), beginning()} {
-			if err := a.do(t.Context(), s, first); err != nil {
-				t.Fatal(err)
-			}
+	prepare := map[string][]act{
+		"at work": {startingAs("start", lifecycle.Reject), beginning()},
+		"lost":    {startingAs("start", lifecycle.Reject), losing(), beginning()},
+	}
+	for _, a := range prepare[setting] {
+		if err := a.do(t.Context(), s, first); err != nil {
+			t.Fatal(err)
 		}
 	}
 	p.keep()
@@ -182,7 +184,7 @@ func outcomeOn(t *testing.T, st *stage, outerErr, innerErr error) outcome {
 	slices.Sort(o.Shares)
 	for _, id := range []string{first, "outer", "inner"} {
 		if r, err := st.store.Run(t.Context(), refTo(id)); err == nil {
-			o.Runs[id] = string(r.Status)
+			o.Runs[id] = fmt.Sprint(r.Status, " after ", r.Continuations, " continuations")
 		}
 	}
 	return o

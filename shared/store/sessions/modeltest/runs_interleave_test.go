@@ -23,6 +23,7 @@ const (
 	runner   = "runner"
 	first    = "first" // the run that may exist before
 	patience = 20 * time.Second
+	lease    = 24 * time.Hour // longer than any test
 )
 
 // act is an operation on a session with runs; who distinguishes what the inner and
@@ -74,7 +75,7 @@ func TestInterleavings_runs(t *testing.T) {
 // limited is a store whose users may have few active runs, which last longer than any
 // test.
 func limited(engine table.Engine) *stores.Store {
-	return stores.New(engine, sessions.WithQuotas(quota.Limits{Runs: 5}), sessions.WithLease(24*time.Hour))
+	return stores.New(engine, sessions.WithQuotas(quota.Limits{Runs: 5}), sessions.WithLease(lease))
 }
 
 // meet runs one operation before the at-th request of another; false if that makes
@@ -144,6 +145,7 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 			return
 		}
 	}
+	shutOut(t, what, page.Events)
 }
 
 // slots counts the occupied slots of the user's quota of runs.

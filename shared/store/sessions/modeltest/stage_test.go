@@ -37,7 +37,7 @@ func stageOn(t *testing.T, engine table.Engine) *stage {
 
 // open returns a store that compacts ranges as short as those of the tests.
 func open(engine table.Engine) *stores.Store {
-	return stores.New(engine, sessions.WithCompaction(sessions.Compaction{Bytes: 400, Page: 1}))
+	return stores.New(engine, sessions.WithCompaction(sessions.Compaction{Bytes: 400, Page: 1}), sessions.WithLease(lease))
 }
 
 // keep makes the table's items the beginning of each case.
