@@ -1,5 +1,5 @@
 // Package base is the folder of general packages that every layer may use: faults and
-// their form for callers (RFC 9457), JSON read and written member by member, retries
+// their form for callers (RFC 9457), JSON read and written member by member, JSON Patch, retries
 // and waiting.
 //
 // It imports only the standard library, third-party libraries, and itself. Code that

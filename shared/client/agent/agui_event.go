@@ -3,7 +3,9 @@ package agent
 import (
 	"encoding/json"
 
+	"github.com/rethread/rethread/shared/base/jsonpatch"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/run"
 )
 
 // aguiEvent is one event of an AG-UI stream. Members whose type depends on the event's
@@ -55,7 +57,7 @@ func (r *aguiReader) activity(e aguiEvent) error {
 	case e.Type == "ACTIVITY_DELTA" && !ok: // nothing to change
 		return nil
 	case e.Type == "ACTIVITY_DELTA":
-		patched, err := applyPatch(before, e.Patch)
+		patched, err := jsonpatch.Apply(before, e.Patch, run.MaxItem)
 		if err != nil {
 			return r.malformed("the activity cannot be changed: %s", err)
 		}

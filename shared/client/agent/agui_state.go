@@ -6,8 +6,7 @@ import (
 	"maps"
 	"reflect"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
-
+	"github.com/rethread/rethread/shared/base/jsonpatch"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -33,10 +32,7 @@ func repeated(key string) bool {
 	return false
 }
 
-var (
-	errNoObject = errors.New("the state must be an object")
-	errNoPatch  = errors.New("must be a JSON Patch")
-)
+var errNoObject = errors.New("the state must be an object")
 
 // replace handles a snapshot. It replaces the session's own state; a key of the user's
 // or the app's that it does not have keeps its value, because other sessions share it.
@@ -67,7 +63,7 @@ func (s *aguiState) patch(raw json.RawMessage) error {
 	if len(s.current) == 0 {
 		doc = []byte("{}")
 	}
-	patched, err := applyPatch(doc, raw)
+	patched, err := jsonpatch.Apply(doc, raw, run.MaxItem)
 	if err != nil {
 		return err
 	}
@@ -77,18 +73,6 @@ func (s *aguiState) patch(raw json.RawMessage) error {
 	}
 	s.current = next
 	return nil
-}
-
-// applyPatch applies a JSON Patch to a document of at most run.MaxItem bytes.
-func applyPatch(doc, raw json.RawMessage) (json.RawMessage, error) {
-	patch, err := jsonpatch.DecodePatch(raw)
-	if err != nil {
-		return nil, errNoPatch
-	}
-	options := jsonpatch.NewApplyOptions()
-	options.SupportNegativeIndices, options.EscapeHTML = false, false
-	options.AccumulatedCopySizeLimit = run.MaxItem
-	return patch.ApplyWithOptions(doc, options)
 }
 
 // store returns what has changed since the last call, as the state delta of an event.

@@ -2,10 +2,18 @@ package agent_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/client/agent"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -73,4 +81,44 @@ func TestAGUIState(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 	})
+}
+
+// Any patch either changes the state or fails the run.
+func TestAGUIAnyPatch(t *testing.T) {
+	var answer string
+	a := newAGUI(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { streams(answer)(rw, r) }), agent.Frontend{})
+	pointers := rapid.SampledFrom([]string{"", "/", "/a", "/a/0", "/a/-", "/a/1", "/a/-1", "/a/01", "/a/9999999999999999999", "/b", "/b/c", "/b/c/d", "/~0", "/~", "a"})
+	values := rapid.SampledFrom([]string{"null", "1", `"x"`, "[]", "[null,[1]]", "{}", `{"c":null}`, `{"c":{"d":1}}`})
+	applied := 0
+	property.Check(t, func(rt *rapid.T) {
+		var patch []string
+		for range rapid.IntRange(1, 5).Draw(rt, "operations") {
+			members := []string{fmt.Sprintf(`"op":%q`, rapid.SampledFrom([]string{"add", "remove", "replace", "move", "copy", "test", "odd"}).Draw(rt, "op"))}
+			drawn := map[string]string{
+				"path":  fmt.Sprintf("%q", pointers.Draw(rt, "path")),
+				"from":  fmt.Sprintf("%q", pointers.Draw(rt, "from")),
+				"value": values.Draw(rt, "value"),
+			}
+			for _, name := range slices.Sorted(maps.Keys(drawn)) {
+				if rapid.IntRange(0, 9).Draw(rt, "has") > 0 {
+					members = append(members, fmt.Sprintf("%q:%s", name, drawn[name]))
+				}
+			}
+			patch = append(patch, "{"+strings.Join(members, ",")+"}")
+		}
+		answer = aguiStream(`STATE_DELTA "delta":[`+strings.Join(patch, ",")+`]`, `TEXT_MESSAGE_CHUNK "messageId":"m","delta":"a"`, runFinished)
+		req := ask(t, "hi")
+		req.State = session.Values{"a": json.RawMessage("[1,null]"), "b": json.RawMessage(values.Draw(rt, "b"))}
+		_, err := record(t, a, req)
+		var failed *agent.Error
+		if err == nil {
+			applied++
+		} else if !errors.As(err, &failed) || failed.Code != agent.CodeProtocol {
+			rt.Fatalf("%s: %v", patch, err)
+		}
+	})
+	if applied == 0 {
+		t.Error("no patch was applied")
+	}
+	t.Logf("%d patches were applied", applied)
 }

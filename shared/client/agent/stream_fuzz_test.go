@@ -54,6 +54,21 @@ func FuzzResponseStream(f *testing.F) {
 	})
 }
 
+// FuzzAGUIStream is FuzzAgentStream for AG-UI.
+func FuzzAGUIStream(f *testing.F) {
+	f.Add(aguiStream(runStarted, textBegins, textSays, textEnds, callBegins, callArgs, callEnds, callResult, runFinished))
+	f.Add(aguiStream(`STATE_SNAPSHOT "snapshot":{"a":[1]}`, `STATE_DELTA "delta":[{"op":"move","from":"/a/0","path":"/b"},{"op":"test","path":"","value":{}}]`,
+		`ACTIVITY_SNAPSHOT "messageId":"p","content":{}`, `ACTIVITY_DELTA "messageId":"p","patch":[{"op":"replace","path":"","value":1}]`, runFinished))
+	f.Add(aguiStream(`REASONING_START "messageId":"r"`, `REASONING_ENCRYPTED_VALUE "subtype":"message","entityId":"r","encryptedValue":"x"`,
+		`THINKING_TEXT_MESSAGE_START`, `THINKING_TEXT_MESSAGE_CONTENT "delta":"a"`, `CUSTOM "name":"n"`, `RUN_ERROR "code":"c","message":"m"`))
+	f.Add(aguiStream(`TEXT_MESSAGE_CHUNK "messageId":"m1","delta":"a"`, `TOOL_CALL_CHUNK "toolCallId":"c","toolCallName":"f","delta":"{"`,
+		`MESSAGES_SNAPSHOT "messages":[{"id":"0"},{"id":"m2","role":"assistant","content":"b","toolCalls":[{"id":"c2","function":{"name":"g"}}]},{"role":"tool","toolCallId":"c2"}]`,
+		`RUN_FINISHED "outcome":{"type":"interrupt","interrupts":[{"id":"i"}]}`))
+	fuzzStream(f, func(url string) run.Agent {
+		return agent.NewAGUI(agent.Endpoint{URL: url, Timeouts: patient()}, agent.Frontend{})
+	})
+}
+
 func fuzzStream(f *testing.F, newAgent func(url string) run.Agent) {
 	f.Helper()
 	var answer atomic.Pointer[string]
