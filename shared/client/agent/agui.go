@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -43,6 +44,9 @@ func NewAGUI(e Endpoint, f Frontend) *AGUI { return &AGUI{configured{newEndpoint
 // Run implements run.Agent. Each assistant message with its tool calls is one item,
 // and each tool result is one event.
 func (a *AGUI) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
+	if waitsForUser(req) {
+		return nil
+	}
 	h, err := aguiHistoryOf(req)
 	if err != nil {
 		return fmt.Errorf("make the request of run %s: %w", req.RunID, err)
@@ -80,18 +84,15 @@ const ownProps = "rethread"
 
 func (a *AGUI) request(req run.Request, h *aguiHistory) ([]byte, error) {
 	in := aguiInput{
-		ThreadID: threadID(req), RunID: req.RunID, ProtocolVersion: aguiVersion, State: req.State,
+		ThreadID: threadID(req), RunID: req.RunID, ProtocolVersion: aguiVersion, State: currentState(req),
 		Messages: h.messages, Tools: []json.RawMessage{}, Context: []aguiContext{},
 		ForwardedProps: map[string]json.RawMessage{}, Resume: h.resume(),
-	}
-	if in.State == nil {
-		in.State = session.Values{}
 	}
 	for _, tool := range a.frontend.Tools {
 		in.Tools = append(in.Tools, tool.Raw)
 	}
-	if req.Truncated {
-		in.Context = append(in.Context, aguiContext{"About the messages", truncatedNote})
+	if notes := withNotes("", req); notes != "" {
+		in.Context = append(in.Context, aguiContext{"About the messages", notes})
 	}
 	for name, value := range a.frontend.ForwardedProps {
 		in.ForwardedProps[name] = value
@@ -104,6 +105,28 @@ func (a *AGUI) request(req run.Request, h *aguiHistory) ([]byte, error) {
 	}
 	in.ForwardedProps[ownProps] = own
 	return jsonx.Marshal(in)
+}
+
+// currentState returns the state as of the run's input, with the changes of what earlier
+// workers of the run have said.
+func currentState(req run.Request) session.Values {
+	state := session.Values{}
+	maps.Copy(state, req.State)
+	for _, e := range req.Said {
+		state.Apply(e.StateDelta)
+	}
+	return state
+}
+
+// waitsForUser reports whether earlier workers of the run were lost after its last
+// event: one that asks the user.
+func waitsForUser(req run.Request) bool {
+	if len(req.Said) == 0 {
+		return false
+	}
+	var ids []string
+	last := req.Said[len(req.Said)-1]
+	return json.Unmarshal(last.Fields["long_running_tool_ids"], &ids) == nil && len(ids) > 0
 }
 
 // threadID returns the id of the session's current branch. An agent that keeps

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/rethread/rethread/shared/base/jsonpatch"
 	"github.com/rethread/rethread/shared/base/jsonx"
@@ -43,7 +44,11 @@ func (r *aguiReader) changeState(e aguiEvent) error {
 	} else {
 		err = r.state.patch(e.Delta)
 	}
-	if err != nil {
+	var failed *Error
+	switch {
+	case errors.As(err, &failed):
+		return failed
+	case err != nil:
 		return r.malformed("the state cannot be changed: %s", err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,6 +23,9 @@ type aguiHistory struct {
 	names     map[string]string // of tools, by the id of the call
 	encrypted map[string]string // values, by the id of the message or call
 	questions questions
+	// interrupted is what was said of the answer to the last message, if the worker
+	// was lost.
+	interrupted interruption
 }
 
 // aguiHistoryOf returns the history of a request, and after it what earlier workers
@@ -41,9 +45,23 @@ func aguiHistoryOf(req run.Request) (*aguiHistory, error) {
 			return nil, fmt.Errorf("event %d of the history: %w", e.Seq, err)
 		}
 		h.questions.reached(i)
+		if i == len(req.Events)-1 { // what was said follows
+			h.closeCalls()
+			h.interrupted = interruptionOf(req)
+		}
 	}
 	h.closeCalls()
+	h.askToContinue(req)
 	return h, nil
+}
+
+// askToContinue asks the agent to go on with an interrupted answer. Agents take
+// messages that end with their own for a conversation with nothing to do.
+func (h *aguiHistory) askToContinue(req run.Request) {
+	if n := len(h.messages); req.Continuation > 0 && n > 0 && h.messages[n-1].Role == aguiAssistant {
+		id := fmt.Sprintf("%s:continuation:%d", req.RunID, req.Continuation)
+		h.messages = append(h.messages, aguiMessage{ID: id, Role: aguiUser, Content: interruptedNote(req)})
+	}
 }
 
 func (h *aguiHistory) add(e session.Event) error {
@@ -74,8 +92,11 @@ func (h *aguiHistory) closeCalls() {
 		return
 	}
 	for _, call := range h.open {
+		result := h.interrupted.resultOf(call)
+		var problem struct{ Error string }
+		_ = json.Unmarshal([]byte(result), &problem) // it is one of this package's
 		h.messages = append(h.messages, aguiMessage{
-			ID: call.id + ":unanswered", Role: aguiTool, ToolCallID: call.id, Content: noResult, Error: "the call got no response",
+			ID: call.id + ":unanswered", Role: aguiTool, ToolCallID: call.id, Content: result, Error: problem.Error,
 		})
 	}
 	h.open = nil

@@ -177,15 +177,52 @@ func TestAGUIHistory(t *testing.T) {
 	}
 }
 
-// What earlier workers of the run have said comes after its input, and a call that
-// they did not see answered is answered as such.
+// What earlier workers of the run have said comes after its input. A call that they did
+// not see answered is answered as such, and an answer is continued.
 func TestAGUIContinues(t *testing.T) {
+	const asked = `{"id":"e1","role":"user","content":"x"}`
+	context := func(note string) string { return `[{"description":"About the messages","value":"` + note + `"}]` }
+	const (
+		kept    = "Your answer to the last message was interrupted. The end of this conversation is what was kept of it: continue from there without repeating it."
+		nothing = "An earlier attempt to answer the last message was interrupted before anything of it was kept."
+		unknown = "the call was interrupted: it may or may not have been carried out, and its result is unknown"
+	)
+	for name, c := range map[string]struct{ said, messages, context string }{
+		"nothing": {"", asked, context(nothing)},
+		"a text":  {keptEvent(`{"text":"a"}`, `"messages":["m1"]`), asked + `,{"id":"m1","role":"assistant","content":"a"},{"id":"run-1:continuation:1","role":"user","content":"` + kept + `"}`, context(kept)},
+		"a call": {
+			keptEvent(`{"text":"a"},`+aguiCallPart, `"messages":["m1","m1"]`),
+			asked + `,{"id":"m1","role":"assistant","content":"a","toolCalls":[` + aguiSentCall + `]},` +
+				`{"id":"c1:unanswered","role":"tool","toolCallId":"c1","content":"{\"error\":\"` + unknown + `\"}","error":"` + unknown + `"}`,
+			context(kept),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := withEvents(t, said("user", "user", `{"text":"x"}`))
+			req.Continuation = 1
+			if c.said != "" {
+				req.Said = []session.Event{mustEvent(t, c.said)}
+			}
+			got := askedOfAGUI(t, agent.Frontend{}, req)
+			if diff := cmp.Diff(mustJSON(t, "["+c.messages+"]"), got["messages"]); diff != "" {
+				t.Errorf("messages (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(mustJSON(t, c.context), got["context"]); diff != "" {
+				t.Errorf("context (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A run whose worker was lost after it had asked the user is not continued: the user's
+// answer is the input of the next run.
+func TestAGUIDoesNotAskAgain(t *testing.T) {
 	req := withEvents(t, said("user", "user", `{"text":"x"}`))
-	e := mustEvent(t, keptEvent(`{"text":"a"},`+aguiCallPart, `"messages":["m1","m1"]`))
-	req.Said, req.Continuation = []session.Event{e}, 1
-	want := mustJSON(t, `[{"id":"e1","role":"user","content":"x"},{"id":"m1","role":"assistant","content":"a","toolCalls":[`+aguiSentCall+`]},`+aguiUnanswered+`]`)
-	if diff := cmp.Diff(want, askedOfAGUI(t, agent.Frontend{}, req)["messages"]); diff != "" {
-		t.Errorf("messages (-want +got):\n%s", diff)
+	req.Continuation = 1
+	req.Said = []session.Event{mustEvent(t, `{"invocation_id":"run-1","author":"helper","long_running_tool_ids":["c1"],"content":{"role":"model","parts":[`+aguiCallPart+`]}}`)}
+	a := newAGUI(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the agent was called") }), agent.Frontend{})
+	if r := mustRecord(t, a, req); len(r.log) > 0 {
+		t.Errorf("got %q", r.log)
 	}
 }
 

@@ -120,7 +120,7 @@ func (r *aguiReader) event(members map[string]any, record aguiRecord) error {
 	if !jsonx.IsNull(r.usage) {
 		members["usage_metadata"], r.usage = r.usage, nil
 	}
-	r.pending = aguiRecord{Agent: r.pending.Agent}
+	r.pending, r.held = aguiRecord{Agent: r.pending.Agent}, 0
 	raw, err := jsonx.Marshal(members)
 	if err != nil {
 		return fmt.Errorf("encode an event: %w", err)

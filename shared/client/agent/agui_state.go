@@ -51,6 +51,19 @@ func (s *aguiState) replace(raw json.RawMessage) error {
 		}
 	}
 	s.current = next
+	return s.check()
+}
+
+// check returns an error for a state that takes too much memory. It may be larger than
+// an event, since an agent's state may contain what is not kept.
+func (s *aguiState) check() error {
+	size := 0
+	for _, value := range s.current {
+		size += len(value)
+	}
+	if size > maxAnswer {
+		return newError(run.CodeLimit, "the agent's state has more than %d bytes", maxAnswer)
+	}
 	return nil
 }
 
@@ -72,7 +85,7 @@ func (s *aguiState) patch(raw json.RawMessage) error {
 		return errNoObject
 	}
 	s.current = next
-	return nil
+	return s.check()
 }
 
 // store returns what has changed since the last call, as the state delta of an event.

@@ -83,6 +83,23 @@ func TestAGUIState(t *testing.T) {
 	})
 }
 
+// An agent that continues a run gets the state that its earlier output has left.
+func TestAGUIStateOfAContinuedRun(t *testing.T) {
+	req := withEvents(t, said("user", "user", `{"text":"x"}`))
+	req.State = session.Values{"a": json.RawMessage("1"), "b": json.RawMessage("1")}
+	req.Continuation = 1
+	req.Said = []session.Event{mustEvent(t, `{"invocation_id":"run-1","author":"helper","actions":{"state_delta":{"a":2,"b":null,"c":3}}}`)}
+	want := mustJSON(t, `{"a":2,"c":3}`)
+	if diff := cmp.Diff(want, askedOfAGUI(t, agent.Frontend{}, req)["state"]); diff != "" {
+		t.Errorf("state (-want +got):\n%s", diff)
+	}
+	sent := aguiStream(`STATE_SNAPSHOT "snapshot":{"a":2}`, `TEXT_MESSAGE_CHUNK "messageId":"m","delta":"a"`, runFinished)
+	r := mustRecord(t, newAGUI(t, streams(sent), agent.Frontend{}), req)
+	if got := string(r.events[0].Fields["actions"]); got != `{"state_delta":{"c":null}}` {
+		t.Errorf("got %s", got)
+	}
+}
+
 // Any patch either changes the state or fails the run.
 func TestAGUIAnyPatch(t *testing.T) {
 	var answer string

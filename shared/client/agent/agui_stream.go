@@ -24,8 +24,10 @@ type aguiReader struct {
 	chunked  map[string]string
 	thoughts int // messages without ids
 	usage    json.RawMessage
-	results  []aguiEvent     // of tools, while their calls are in progress
-	done     map[string]bool // calls with a result
+
+	held, heldActivities int             // bytes
+	results              []aguiEvent     // of tools, while their calls are in progress
+	done                 map[string]bool // calls with a result
 
 	state      aguiState
 	activities map[string]json.RawMessage
@@ -38,7 +40,7 @@ func newAGUIReader(out *producer, a *AGUI, h *aguiHistory, req run.Request) *agu
 	r := &aguiReader{
 		out: out, redact: a.endpoint.redact, tools: map[string]bool{}, names: maps.Clone(h.names), sent: map[string]bool{},
 		begun: map[aguiKey]bool{}, skipped: map[string]bool{}, chunked: map[string]string{},
-		done: map[string]bool{}, state: newAGUIState(req.State), activities: map[string]json.RawMessage{},
+		done: map[string]bool{}, state: newAGUIState(currentState(req)), activities: map[string]json.RawMessage{},
 		pending: aguiRecord{Agent: req.Agent}, item: newAGUIItem(),
 	}
 	for _, tool := range a.frontend.Tools {
@@ -79,7 +81,25 @@ func (r *aguiReader) take(raw []byte) error {
 	if json.Unmarshal(raw, &e) != nil || e.Type == "" {
 		return r.malformed("must have members of the types that AG-UI has")
 	}
+	if err := r.hold(e.Type, len(raw)); err != nil {
+		return err
+	}
 	return r.handle(e)
+}
+
+// hold counts the bytes of an event that is kept in memory until another one is
+// emitted. Activities, which change later, count for the whole run.
+func (r *aguiReader) hold(kind string, size int) error {
+	switch kind {
+	case "CUSTOM", "REASONING_ENCRYPTED_VALUE", "TOOL_CALL_RESULT":
+		r.held += size
+	case "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA":
+		r.heldActivities += size
+	}
+	if r.held+r.heldActivities > maxAnswer {
+		return newError(run.CodeLimit, "the agent sent events of more than %d bytes without a message", maxAnswer)
+	}
+	return nil
 }
 
 // malformed returns the error for an event that breaks the protocol.

@@ -292,6 +292,31 @@ func TestAGUIFailures(t *testing.T) {
 			wantError(t, err, c.code, c.says)
 		})
 	}
+	half := strings.Repeat("a", run.MaxItem)
+	for name, event := range map[string]func(int) string{
+		"custom events without end": func(int) string { return `CUSTOM "name":"n","value":"` + half + `"` },
+		"activities without end": func(i int) string {
+			return fmt.Sprintf(`ACTIVITY_SNAPSHOT "messageId":"%d","activityType":"a","content":{"a":%q}`, i, half)
+		},
+		"results that wait": func(i int) string { return fmt.Sprintf(`TOOL_CALL_RESULT "toolCallId":"%d","content":%q`, i, half) },
+		"a state that only grows": func(i int) string {
+			return fmt.Sprintf(`STATE_DELTA "delta":[{"op":"add","path":"/%d","value":%q}]`, i, half)
+		},
+		"snapshots do not accumulate": func(i int) string { return fmt.Sprintf(`STATE_SNAPSHOT "snapshot":{"%d":%q}`, i, half[:run.MaxItem/2]) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			events := []string{callBegins}
+			for i := range 9 {
+				events = append(events, event(i))
+			}
+			_, err := record(t, newAGUI(t, streams(aguiStream(append(events, runFinished)...)), agent.Frontend{}), ask(t, "hi"))
+			if name != "snapshots do not accumulate" {
+				wantError(t, err, run.CodeLimit, "bytes")
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
 	t.Run("JSON instead of a stream", func(t *testing.T) {
 		_, err := record(t, newAGUI(t, says("application/json", `{}`), agent.Frontend{}), ask(t, "hi"))
 		wantError(t, err, agent.CodeProtocol, "instead of a stream")
