@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/rethread/rethread/infra/chaos/agent"
 	"github.com/rethread/rethread/infra/chaos/check"
 	"github.com/rethread/rethread/infra/chaos/faults"
 	"github.com/rethread/rethread/infra/chaos/system"
@@ -39,6 +40,7 @@ type round struct {
 	out   io.Writer
 
 	plan     *faults.Plan
+	agent    *agent.Agent
 	sys      *system.System
 	world    *users.World
 	checker  *check.Checker
@@ -53,7 +55,11 @@ func (r *round) run(ctx context.Context) (err error) {
 		return err
 	}
 	r.plan = faults.New(r.seed, r.lasts)
-	if r.sys, err = system.Start(ctx, system.Options{Root: r.root, Dir: r.dir, Plan: r.plan}); err != nil {
+	if r.agent, err = agent.Start(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.agent.Close()) }()
+	if r.sys, err = system.Start(ctx, system.Options{Root: r.root, Dir: r.dir, Plan: r.plan, Agents: r.agent.Config()}); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.sys.Stop()) }()
@@ -68,7 +74,7 @@ func (r *round) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.checker = check.New(r.world, lease)
+	r.checker = check.New(r.world, r.agent.Calls, lease)
 	if err := r.examine(ctx); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rethread/rethread/infra/chaos/agent"
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/infra/chaos/users"
 	"github.com/rethread/rethread/shared/base/sleep"
@@ -27,6 +28,7 @@ const concurrency = 4
 // Checker counts its checks by invariant.
 type Checker struct {
 	World *users.World
+	Calls func(run string) []agent.Call // that the agent which continues runs received
 	Lease time.Duration
 
 	mu     sync.Mutex
@@ -34,9 +36,10 @@ type Checker struct {
 	logs   map[string]*subject // by session
 }
 
-// New returns a checker of a world.
-func New(w *users.World, lease time.Duration) *Checker {
-	return &Checker{World: w, Lease: lease, checks: map[string]int{}, logs: map[string]*subject{}}
+// New returns a checker of a world. calls returns what the agent that continues runs
+// was asked for a run.
+func New(w *users.World, calls func(run string) []agent.Call, lease time.Duration) *Checker {
+	return &Checker{World: w, Calls: calls, Lease: lease, checks: map[string]int{}, logs: map[string]*subject{}}
 }
 
 // Counts returns the number of checks by invariant.
@@ -160,6 +163,7 @@ func (c *Checker) checkSession(ctx context.Context, t *users.Session) error {
 	c.inputs(s)
 	c.streamed(s)
 	c.answers(s)
+	c.continued(s)
 	c.ordered(s)
 	c.guests(s)
 	c.watched(ctx, s)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rethread/rethread/infra/chaos/agent"
 	"github.com/rethread/rethread/infra/chaos/check"
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/infra/chaos/system"
@@ -27,6 +28,7 @@ type fake struct {
 	status    string
 	listed    int
 	runs      int
+	calls     []agent.Call // for r3
 }
 
 func entry(seq int, id, invocation, author, text string, more map[string]any) map[string]any {
@@ -39,8 +41,10 @@ func entry(seq int, id, invocation, author, text string, more map[string]any) ma
 }
 
 // correctSession returns a correct session: two appends, a question that was cancelled and
-// discarded, and another with its answer.
+// discarded, and another with its answer, and one whose worker was lost.
 func correctSession() *fake {
+	first := agent.Call{Run: "r3", Number: 4}
+	second := agent.Call{Run: "r3", Number: 5, Continuation: 1, Said: wordsOf(first, 3)}
 	run := func(id, status string) map[string]any {
 		return map[string]any{"type": "run", "run": map[string]any{"id": id, "status": status}}
 	}
@@ -54,10 +58,24 @@ func correctSession() *fake {
 			entry(6, "e6", "r2", "user", "t4.", nil),
 			entry(7, "e7", "r2", "demo", `You said: "t4."`, nil),
 			entry(8, "e8", "r2", "system", "", run("r2", "completed")),
+			entry(9, "e9", "r3", "user", "go on", nil),
+			entry(10, "e10", "r3", agent.Name, wordsOf(first, 3), map[string]any{"status": "failed"}),
+			entry(11, "e11", "r3", "system", "", map[string]any{"type": "run_continued"}),
+			entry(12, "e12", "r3", agent.Name, wordsOf(second, second.Words()), nil),
+			entry(13, "e13", "r3", "system", "", run("r3", "completed")),
 		},
-		effective: []string{"e1", "e2", "e6", "e7"}, thread: []string{"e1", "e2", "e6", "e7"},
-		state: map[string]any{"k": 1}, head: 8, status: "idle", listed: 1,
+		effective: []string{"e1", "e2", "e6", "e7", "e9", "e10", "e12"}, thread: []string{"e1", "e2", "e6", "e7", "e9", "e10", "e12"},
+		state: map[string]any{"k": 1}, head: 13, status: "idle", listed: 1, calls: []agent.Call{first, second},
 	}
+}
+
+// wordsOf returns the first words of the answer to a call.
+func wordsOf(c agent.Call, n int) string {
+	var text strings.Builder
+	for i := range n {
+		text.WriteString(c.Word(i) + " ")
+	}
+	return text.String()
 }
 
 // correctFork returns a fork of the good session: what it showed before its last run.
@@ -109,7 +127,7 @@ func (f *fake) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(path, "/state"):
 		out = list(map[string]any{"session": f.state})
 	case strings.HasSuffix(path, "/thread"):
-		out = list(map[string]any{"session": session(f), "status": f.status, "items": f.chosen(f.thread), "cursor": "1.8.0", "run": nil})
+		out = list(map[string]any{"session": session(f), "status": f.status, "items": f.chosen(f.thread), "cursor": "1.13.0", "run": nil})
 	case strings.HasSuffix(path, "/events") && r.URL.Query().Get("view") == "all":
 		out = list(f.all)
 	case strings.HasSuffix(path, "/events"):
@@ -154,7 +172,9 @@ func examine(t *testing.T, f *fake, ops []ledger.Op) ([]string, map[string]int) 
 		outcome := op.Outcome
 		w.Ledger.End(w.Ledger.Begin(op), func(o *ledger.Op) { o.Outcome = outcome })
 	}
-	c := check.New(w, 0)
+	c := check.New(w, func(run string) []agent.Call {
+		return slices.DeleteFunc(slices.Clone(f.calls), func(c agent.Call) bool { return c.Run != run })
+	}, 0)
 	if err := c.Sessions(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +193,7 @@ func TestCorrectSession(t *testing.T) {
 	if len(broken) > 0 {
 		t.Errorf("broken: %v", broken)
 	}
-	for _, invariant := range []string{"acknowledged", "answers", "dense", "forks", "listed", "once", "order", "refused", "state", "usage", "views"} {
+	for _, invariant := range []string{"acknowledged", "answers", "continued", "dense", "forks", "listed", "once", "order", "refused", "state", "usage", "views"} {
 		if counts[invariant] == 0 {
 			t.Errorf("%s was not checked", invariant)
 		}
@@ -217,6 +237,22 @@ func TestViolations(t *testing.T) {
 			return ops
 		}},
 		{"a fork with a discarded event", "forks", func(f *fake, ops []ledger.Op) []ledger.Op { text(f.fork, 1, "t3."); return ops }},
+		{"a word of a worker that was replaced", "continued", func(f *fake, ops []ledger.Op) []ledger.Op {
+			text(f, 11, wordsOf(f.calls[1], f.calls[1].Words())+f.calls[0].Word(3))
+			return ops
+		}},
+		{"a word that is missing before a takeover", "continued", func(f *fake, ops []ledger.Op) []ledger.Op {
+			text(f, 9, wordsOf(f.calls[0], 2))
+			return ops
+		}},
+		{"a completed answer that is cut", "continued", func(f *fake, ops []ledger.Op) []ledger.Op {
+			text(f, 11, wordsOf(f.calls[1], 7))
+			return ops
+		}},
+		{"an agent that is called once too often", "continued", func(f *fake, ops []ledger.Op) []ledger.Op {
+			f.calls = append(f.calls, f.calls[1])
+			return ops
+		}},
 		{"a session that was deleted", "acknowledged", func(_ *fake, ops []ledger.Op) []ledger.Op {
 			return append(ops, ledger.Op{Kind: "delete", Outcome: ledger.Acked})
 		}},
@@ -232,7 +268,7 @@ func TestViolations(t *testing.T) {
 			found++
 		})
 	}
-	if found < 18 {
+	if found < 22 {
 		t.Errorf("tried %d violations", found)
 	}
 }

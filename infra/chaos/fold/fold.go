@@ -18,7 +18,7 @@ type Entry struct {
 	Invocation string          `json:"invocation_id"`
 	Author     string          `json:"author"`
 	Status     string          `json:"status"`
-	Type       string          `json:"type"` // task or run; empty for events
+	Type       string          `json:"type"` // task, run, run_continued …; empty for events
 	TaskID     string          `json:"task_id"`
 	Content    json.RawMessage `json:"content"`
 	Actions    struct {

@@ -24,6 +24,8 @@ type Options struct {
 	Root string       // of the repository, with everything built
 	Dir  string       // of the round, for data and logs
 	Plan *faults.Plan // of the faults
+	// Agents is the configuration of agents besides the local ones.
+	Agents string
 }
 
 // System is a running system.
@@ -73,7 +75,7 @@ func (s *System) start(ctx context.Context, opts Options) error {
 	s.options = host.Options{
 		Binary: filepath.Join(opts.Root, "build", "rethread-local"), Root: opts.Root,
 		Data: filepath.Join(opts.Dir, "data"), Bin: filepath.Join(opts.Root, "build", "functions"),
-		Env:    []string{"DYNAMODB_ENDPOINT=" + s.Proxy.URL, "RUN_LEASE=" + Lease},
+		Env:    []string{"DYNAMODB_ENDPOINT=" + s.Proxy.URL, "RUN_LEASE=" + Lease, "AGENTS=" + opts.Agents},
 		Output: io.Writer(s.log),
 	}
 	return s.run(ctx)

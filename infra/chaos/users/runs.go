@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/rethread/rethread/infra/chaos/agent"
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/shared/base/sleep"
 )
@@ -44,6 +45,9 @@ func (d *device) ask(ctx context.Context, t *Session) {
 	}
 	if d.chance(5) {
 		more["on_failed"] = "block"
+	}
+	if d.chance(2) {
+		more["agent"] = agent.Name
 	}
 	d.perform(ctx, op, d.start(t, text, more), func(a Answer) {
 		if out := parseAnswer(a); out.Data.Run != nil {

@@ -35,6 +35,18 @@ describe('turns', () => {
     ]);
   });
 
+  test('an answer that was interrupted and continued has not failed', () => {
+    const lost = { code: 'interrupted', message: 'the worker was lost' };
+    const half = answer('a', { status: 'failed', error: lost });
+    const running: RunState = { status: 'in_progress', run: 'a', error: null };
+    expect(turns([ask('a'), half], running).map(({ outcome }) => outcome)).toEqual(['running']);
+    const [turn] = turns([ask('a'), half, answer('a')]);
+    expect([turn?.outcome, turn?.error]).toEqual(['completed', null]);
+    expect(turn?.messages.map(({ interrupted }) => interrupted)).toEqual([false, true, false]);
+    const [failed] = turns([ask('a'), half], { status: 'failed', run: 'a', error });
+    expect([failed?.outcome, failed?.error]).toEqual(['failed', error]);
+  });
+
   test('a failed run without output has the error of the session', () => {
     const [turn] = turns([ask('a')], { status: 'failed', run: 'a', error });
     expect([turn?.outcome, turn?.error]).toEqual(['failed', error]);

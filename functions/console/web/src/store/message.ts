@@ -22,9 +22,11 @@ export interface Message {
   invocation: string;
   blocks: readonly Block[];
   streaming: boolean;
-  /** Why it failed; null if it was stopped. */
+  /** Why it failed; null if it was stopped or interrupted. */
   error: RunError | null;
   stopped: boolean;
+  /** Whether its worker was lost and another one continued the answer. */
+  interrupted: boolean;
 }
 
 interface Part {
@@ -75,8 +77,9 @@ function messageOf(event: Event, results: Results): Message | null {
     invocation: event.invocation_id,
     blocks,
     streaming,
-    error: error && error.code !== 'cancelled' ? error : null,
+    error: error && error.code !== 'cancelled' && error.code !== 'interrupted' ? error : null,
     stopped: error?.code === 'cancelled',
+    interrupted: error?.code === 'interrupted',
   };
 }
 

@@ -22,7 +22,7 @@ export interface MessageProps {
 
 export function MessageView(props: MessageProps) {
   const { message, turn, last } = props;
-  const { role, streaming, stopped, blocks } = message;
+  const { role, streaming, stopped, interrupted, blocks } = message;
   const first = turn.messages.find((other) => other.role === 'agent') === message;
   return (
     <article
@@ -38,6 +38,7 @@ export function MessageView(props: MessageProps) {
         <Body blocks={blocks} role={role} streaming={streaming} />
       )}
       {stopped && <p class="stopped">Stopped</p>}
+      {interrupted && <p class="stopped">Interrupted</p>}
       {extras.map((Extra) => (
         <Extra key={Extra.name} {...props} />
       ))}
