@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
+import httpx
+
 from called import TIMEOUT, Session, Turn
-from checks import check, end, part
+from checks import URL, check, end, new_user, part, token
 
 
 def received(session: Session) -> dict[str, Any]:
@@ -212,6 +215,38 @@ def graph_asks() -> None:
     check("goes on", session.say("a").text() == "Message 3: ask / a", session.events())
 
 
+def over_a2a() -> None:
+    """The questions of an AG-UI agent to a client of A2A."""
+    with httpx.Client(
+        base_url=URL, headers={"Authorization": "Bearer " + token(new_user())}, timeout=TIMEOUT
+    ) as http:
+
+        def send(part: dict[str, Any], **members: Any) -> dict[str, Any]:
+            message = {"kind": "message", "messageId": str(uuid.uuid4()), "role": "user", "parts": [part], **members}
+            body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
+            found: dict[str, Any] = http.post("/a2a/pydantic-ai", json=body).json()["result"]
+            return found
+
+        def respond(task: dict[str, Any], call: dict[str, Any], response: Any) -> dict[str, Any]:
+            data = {"id": call["id"], "name": call["name"], "response": response}
+            part = {"kind": "data", "data": data, "metadata": {"adk_type": "function_response"}}
+            return send(part, taskId=task["id"], contextId=task["contextId"])
+
+        for word, name, response, want in (
+            ("delete", "ag_ui_interrupt", {"approved": True}, "deleted a.txt"),
+            ("pick", "pick_color", {"color": "red"}, "red"),
+        ):
+            task = send({"kind": "text", "text": word})
+            state = task["status"]["state"]
+            check(f"{name}: input required", state == "input-required", task)
+            asked = task["status"]["message"]["parts"][0]
+            check(f"{name}: what is asked", asked["data"]["name"] == name, asked)
+            check(f"{name}: long-running", asked["metadata"]["adk_is_long_running"] is True, asked)
+            done = respond(task, asked["data"], response)
+            check(f"{name}: completed", done["status"]["state"] == "completed", done)
+            check(f"{name}: answered", want in str(done["artifacts"][-1]), done)
+
+
 def documented() -> None:
     turn = Session("documented").say("hello")
     check("the documented server", turn.status == "completed" and "success" in turn.text(), turn)
@@ -224,7 +259,7 @@ async def main() -> None:
 
         await part(story.__name__, apart)
 
-    for story in (answer, branches, thinking, tools, approval, front_end, files, failure, cancel, checkpoints, graph_asks, documented):
+    for story in (answer, branches, thinking, tools, approval, front_end, files, failure, cancel, checkpoints, graph_asks, over_a2a, documented):
         await play(story)
     end()
 
