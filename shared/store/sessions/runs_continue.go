@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -51,21 +50,22 @@ func (s *Store) continuationEntry(ctx context.Context, h *header, at head, r run
 	return s.hiddenEntry(ctx, h, at, e, func(*entry) {})
 }
 
-// saidAfter reads the effective events that a run has stored after its input.
+// saidAfter reads the events that a run has stored after its input, without those
+// that other callers have appended with the same invocation. While a run is active the
+// session cannot be rewound, so all of them are effective.
 func (s *Store) saidAfter(ctx context.Context, h *header, input *record, a *activeRun) ([]session.Event, error) {
 	var out []session.Event
-	q := session.EventQuery{View: session.Effective, Limit: session.MaxPage, After: input.last()}
-	for {
-		page, err := s.events(ctx, h, q)
-		if err != nil {
-			return nil, err
+	err := s.scan(ctx, h.Log, input.last()+1, 0, func(r *record) (bool, error) {
+		if r.Hidden || r.inProgress() || !r.OfRun && !r.Streamed {
+			return true, nil
 		}
-		out = append(out, slices.DeleteFunc(page.Events, func(e session.Event) bool {
-			return e.InvocationID != a.ID || e.Status == session.EventInProgress
-		})...)
-		if page.Next == nil {
-			return out, nil
+		for _, e := range r.events {
+			if e.InvocationID == a.ID {
+				e.SessionID = h.id()
+				out = append(out, e)
+			}
 		}
-		q.Resume = *page.Next
-	}
+		return true, nil
+	})
+	return out, err
 }

@@ -56,16 +56,17 @@ func TestContinuation(t *testing.T) {
 	c := &calendar{}
 	s := newStore(t, sessions.WithClock(c.now))
 	first, it := lose(t, s, c, "s", 2)
+	mustAppend(t, s, alice, "s", event(t, "", "r", "by another caller"))
 
 	t.Run("readers leave a run alone that may be continued", func(t *testing.T) {
-		wantThread(t, s, "s", "in_progress", "1:hi", "2:one", "3:two (in_progress)")
+		wantThread(t, s, "s", "in_progress", "1:hi", "2:one", "3:two (in_progress)", "4:by another caller")
 	})
 	second := mustClaim(t, s, refOf("s", "r"), continuable("second", 9))
 	t.Run("the other worker takes over what was stored", func(t *testing.T) {
 		if second.Continuation != 1 {
 			t.Errorf("continuation %d, want 1", second.Continuation)
 		}
-		th := wantThread(t, s, "s", "in_progress", "1:hi", "2:one", "3:two (failed)")
+		th := wantThread(t, s, "s", "in_progress", "1:hi", "2:one", "3:two (failed)", "4:by another caller")
 		if th.Run == nil || th.Run.Continuations != 1 {
 			t.Errorf("the thread's run is %+v", th.Run)
 		}
@@ -99,7 +100,7 @@ func TestContinuation(t *testing.T) {
 		if r.Continuations != 1 {
 			t.Errorf("ended as %+v", r)
 		}
-		wantThread(t, s, "s", "idle", "1:hi", "2:one", "3:two (failed)", "5:three")
+		wantThread(t, s, "s", "idle", "1:hi", "2:one", "3:two (failed)", "4:by another caller", "6:three")
 		if got, err := s.Run(t.Context(), refOf("s", "r")); err != nil || got.Continuations != 1 {
 			t.Errorf("read as %+v, %v", got, err)
 		}

@@ -40,7 +40,7 @@ func (w *page) choices() []choice {
 		}
 	}
 	add(w.active == nil, choice{"start at rest", 4, w.start})
-	add(w.active != nil, choice{"end", 1, w.end}, choice{"cancel", 1, w.cancel})
+	add(w.active != nil, choice{"end", 1, w.end}, choice{"cancel", 1, w.cancel}, choice{"take over", 2, w.takeOver})
 	add(w.active != nil && w.item == nil, choice{"begin", 8, w.begin})
 	add(w.item != nil, choice{"flush", 6, w.flush}, choice{"flush much", 4, w.flushMuch},
 		choice{"complete", 1, w.complete}, choice{"complete as it came", 2, w.finish})

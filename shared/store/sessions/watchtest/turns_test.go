@@ -75,7 +75,7 @@ func (w *turns) step(ctx context.Context, rt *rapid.T) error {
 	var choices []choice
 	for _, c := range w.choices() {
 		switch c.name {
-		case "hear", "react", "lose", "break", "fork", "append many", "append much", "rewind":
+		case "hear", "react", "lose", "break", "fork", "append many", "append much", "rewind", "take over":
 		default:
 			choices = append(choices, c)
 		}

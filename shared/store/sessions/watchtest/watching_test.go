@@ -29,7 +29,7 @@ import (
 // last message the client shows what the thread shows.
 func TestWatching(t *testing.T) {
 	t.Parallel()
-	steps := 0
+	steps, takeovers := 0, 0
 	storetest.Check(t, 0, 0, func(rt *rapid.T) {
 		engine, records := newTable()
 		w := &watching{
@@ -39,7 +39,7 @@ func TestWatching(t *testing.T) {
 		w.must(rt, w.create(t.Context()))
 		actions := map[string]func(context.Context, *rapid.T) error{
 			"start": w.start, "begin": w.begin, "flush": w.flush, "flush again": w.flush, "complete": w.complete,
-			"append": w.append, "end": w.end, "cancel": w.cancel, "rewind": w.rewind,
+			"append": w.append, "end": w.end, "cancel": w.cancel, "rewind": w.rewind, "take over": w.takeOver,
 			"hear": w.hear, "hear more": w.hear, "hear twice": w.hearTwice, "connect": w.connect,
 		}
 		names := make([]string, 0, len(actions))
@@ -54,14 +54,18 @@ func TestWatching(t *testing.T) {
 			steps++
 		}
 		w.settle(rt)
+		takeovers += w.takeovers
 	})
-	if t.Logf("%d steps", steps); steps < leastSteps && !t.Failed() {
-		t.Errorf("%d steps, want %d", steps, leastSteps)
+	if t.Logf("%d steps, %d takeovers", steps, takeovers); (steps < leastSteps || takeovers < leastTakeovers) && !t.Failed() {
+		t.Errorf("%d steps and %d takeovers, want %d and %d", steps, takeovers, leastSteps, leastTakeovers)
 	}
 }
 
-// leastSteps is the minimum number of steps of TestWatching.
-const leastSteps = 1000
+// leastSteps and leastTakeovers are the minimum numbers in TestWatching.
+const (
+	leastSteps     = 1000
+	leastTakeovers = 10
+)
 
 type watching struct {
 	t       *testing.T
@@ -77,6 +81,7 @@ type watching struct {
 
 	active      *run.Ref
 	item        run.Item
+	takeovers   int
 	invocations []string
 	n           int
 }
