@@ -41,7 +41,7 @@ func aguiHistoryOf(req run.Request) (*aguiHistory, error) {
 	}
 	h.questions = questionsOf(events, h.agent)
 	for i, e := range events {
-		if err := h.add(e); err != nil {
+		if err := h.add(i, e); err != nil {
 			return nil, fmt.Errorf("event %d of the history: %w", e.Seq, err)
 		}
 		h.questions.reached(i)
@@ -64,7 +64,7 @@ func (h *aguiHistory) askToContinue(req run.Request) {
 	}
 }
 
-func (h *aguiHistory) add(e session.Event) error {
+func (h *aguiHistory) add(event int, e session.Event) error {
 	c, err := contentOf(e)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (h *aguiHistory) add(e session.Event) error {
 	for i, raw := range c.Parts {
 		p := memberOf(raw)
 		switch {
-		case h.questions.isAbout(p):
+		case h.questions.isAbout(event, p):
 		case p.Response != nil && t.answer(i, p):
 		case c.fromModel(e):
 			t.fromModel(i, p, raw)

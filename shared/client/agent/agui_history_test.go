@@ -228,6 +228,10 @@ func TestAGUIDoesNotAskAgain(t *testing.T) {
 
 func TestAGUIQuestions(t *testing.T) {
 	ask := keptEvent(`{"function_call":{"id":"i1","name":"ag_ui_interrupt","args":{"reason":"r"}}},{"function_call":{"id":"i2","name":"ag_ui_interrupt","args":{}}}`, `"interrupts":["i1","i2"]`)
+	question := func(schema string) string {
+		return keptEvent(`{"function_call":{"id":"i1","name":"ag_ui_interrupt","args":{"responseSchema":`+schema+`}}}`, `"interrupts":["i1"]`)
+	}
+	plain, formal := question(`{"type":"string"}`), question(`{"type":"object"}`)
 	call := keptEvent(aguiCallPart, `"messages":["m1"]`)
 	text := said("user", "user", `{"text":"x"}`)
 	answer := func(id, response string) string {
@@ -241,12 +245,19 @@ func TestAGUIQuestions(t *testing.T) {
 		events           []string
 		resume, messages string
 	}{
-		"answers":                       {[]string{call, ask, answer("i1", `{"approved":true}`), answer("i2", `{"result":5}`)}, `[{"interruptId":"i1","status":"resolved","payload":{"approved":true}},{"interruptId":"i2","status":"resolved","payload":5}]`, sent},
-		"one answer, the last":          {[]string{call, ask, answer("i1", `{"a":1}`), answer("i1", `{"b":1}`)}, `[{"interruptId":"i1","status":"resolved","payload":{"b":1}},{"interruptId":"i2","status":"cancelled"}]`, sent},
-		"no answer, but a text":         {[]string{call, ask, text}, `[{"interruptId":"i1","status":"cancelled"},{"interruptId":"i2","status":"cancelled"}]`, sent + `,` + asked},
-		"the agent has gone on since":   {[]string{call, ask, answer("i1", `{}`), resultEvent(aguiResponse, `"messages":["t1"]`), text}, `null`, sent + `,{"id":"t1","role":"tool","toolCallId":"c1","content":"{\"r\":2}"},{"id":"e5","role":"user","content":"x"}`},
-		"another agent has gone on":     {[]string{ask, said("x", "model", `{"text":"y"}`), text}, `null`, `{"id":"e2","role":"assistant","content":"y"},` + asked},
-		"a question of another agent's": {[]string{said("x", "model", `{"function_call":{"id":"c1","name":"f","args":{"a":1}}}`), text}, `null`, `{"id":"e1","role":"assistant","toolCalls":[` + aguiSentCall + `]},` + aguiUnanswered + `,{"id":"e2","role":"user","content":"x"}`},
+		"answers":                            {[]string{call, ask, answer("i1", `{"approved":true}`), answer("i2", `{"result":5}`)}, `[{"interruptId":"i1","status":"resolved","payload":{"approved":true}},{"interruptId":"i2","status":"resolved","payload":5}]`, sent},
+		"one answer, the last":               {[]string{call, ask, answer("i1", `{"a":1}`), answer("i1", `{"b":1}`)}, `[{"interruptId":"i1","status":"resolved","payload":{"b":1}},{"interruptId":"i2","status":"cancelled"}]`, sent},
+		"no answer, but a text":              {[]string{call, ask, text}, `[{"interruptId":"i1","status":"cancelled"},{"interruptId":"i2","status":"cancelled"}]`, sent + `,` + asked},
+		"a text that another agent answered": {[]string{call, plain, text, said("x", "model", `{"text":"y"}`), text}, `null`, sent + `,` + aguiUnanswered + `,` + asked + `,{"id":"e4","role":"assistant","content":"y"},{"id":"e5","role":"user","content":"x"}`},
+		"a text that the agent answered before another one spoke": {[]string{plain, text, keptEvent(`{"text":"y"}`, `"messages":["m2"]`), said("x", "model", `{"text":"z"}`)}, `null`, `{"id":"m2","role":"assistant","content":"y"},{"id":"e4","role":"assistant","content":"z"}`},
+		"a text that the agent answered":                          {[]string{plain, text, keptEvent(`{"text":"y"}`, `"messages":["m2"]`), text}, `null`, `{"id":"m2","role":"assistant","content":"y"},{"id":"e4","role":"user","content":"x"}`},
+		"a text as the answer":                                    {[]string{plain, said("user", "user", `{"text":"x"},{"file_data":{"mime_type":"image/png","file_uri":"https://x/y"}}`)}, `[{"interruptId":"i1","status":"resolved","payload":"x"}]`, `{"id":"e2","role":"user","content":[{"type":"image","source":{"type":"url","value":"https://x/y","mimeType":"image/png"}}]}`},
+		"an answer before a text":                                 {[]string{plain, answer("i1", `{"a":1}`), text}, `[{"interruptId":"i1","status":"resolved","payload":{"a":1}}]`, asked},
+		"a second text":                                           {[]string{plain, text, text}, `[{"interruptId":"i1","status":"resolved","payload":"x"}]`, asked},
+		"a text where the schema has another":                     {[]string{call, formal, text}, `[{"interruptId":"i1","status":"cancelled"}]`, sent + `,` + asked},
+		"the agent has gone on since":                             {[]string{call, ask, answer("i1", `{}`), resultEvent(aguiResponse, `"messages":["t1"]`), text}, `null`, sent + `,{"id":"t1","role":"tool","toolCallId":"c1","content":"{\"r\":2}"},{"id":"e5","role":"user","content":"x"}`},
+		"another agent has gone on":                               {[]string{ask, said("x", "model", `{"text":"y"}`), text}, `null`, `{"id":"e2","role":"assistant","content":"y"},` + asked},
+		"a question of another agent's":                           {[]string{said("x", "model", `{"function_call":{"id":"c1","name":"f","args":{"a":1}}}`), text}, `null`, `{"id":"e1","role":"assistant","toolCalls":[` + aguiSentCall + `]},` + aguiUnanswered + `,{"id":"e2","role":"user","content":"x"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := askedOfAGUI(t, agent.Frontend{}, withEvents(t, c.events...))

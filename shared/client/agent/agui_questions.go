@@ -26,10 +26,16 @@ type questions struct {
 	at      int // index of the event with the open ones
 	answers map[string]json.RawMessage
 	waiting bool // the event with the open ones has been reached
+	// takesText is set while there is one open question whose answer may be a text.
+	takesText bool
+	// texts has the indexes of the events whose text is such an answer; text is the
+	// last one.
+	texts map[int]bool
+	text  int
 }
 
 func questionsOf(events []session.Event, agent string) questions {
-	q := questions{all: map[string]bool{}, at: -1, answers: map[string]json.RawMessage{}}
+	q := questions{all: map[string]bool{}, at: -1, text: -1, answers: map[string]json.RawMessage{}, texts: map[int]bool{}}
 	for i, e := range events {
 		record := aguiRecordOf(e, agent)
 		for _, id := range record.Interrupts {
@@ -39,30 +45,57 @@ func questionsOf(events []session.Event, agent string) questions {
 		switch {
 		case err != nil: // reported when the event is added
 		case len(record.Interrupts) > 0:
-			q.open, q.at = record.Interrupts, i
+			q.open, q.at, q.takesText = record.Interrupts, i, takesText(c)
 			clear(q.answers)
 		case len(c.Parts) > 0 && (record.Agent != "" || c.fromModel(e)): // the agent went on
-			q.open, q.at = nil, -1
+			if record.Agent == "" { // another one, which took the text for a message
+				delete(q.texts, q.text)
+			}
+			q.open, q.at, q.takesText, q.text = nil, -1, false, -1
 		default:
-			q.take(c)
+			q.take(i, c)
 		}
 	}
 	return q
 }
 
-// take keeps the answers in a person's content.
-func (q *questions) take(c content) {
+// take keeps the answers in a person's content: responses, or else the text.
+func (q *questions) take(event int, c content) {
+	text := ""
 	for _, raw := range c.Parts {
-		if p := memberOf(raw); p.Response != nil && slices.Contains(q.open, p.Response.ID) {
+		p := memberOf(raw)
+		switch {
+		case p.Response != nil && slices.Contains(q.open, p.Response.ID):
 			q.answers[p.Response.ID] = p.Response.Response
+			q.takesText = false
+		case p.Text != nil:
+			text += *p.Text
 		}
+	}
+	if answer, err := jsonx.Marshal(text); q.takesText && text != "" && err == nil {
+		q.answers[q.open[0]], q.takesText = answer, false
+		q.texts[event], q.text = true, event
 	}
 }
 
-// isAbout reports whether a part is an interrupt or the answer to one; the messages
-// do not contain these.
-func (q *questions) isAbout(p contentMember) bool {
-	return p.Call != nil && p.Call.Name == interruptCall && q.all[p.Call.ID] ||
+// takesText reports whether an event asks one question whose answer may be a text.
+func takesText(c content) bool {
+	if len(c.Parts) != 1 {
+		return false
+	}
+	p := memberOf(c.Parts[0])
+	var asked struct {
+		Schema struct {
+			Type string `json:"type"`
+		} `json:"responseSchema"`
+	}
+	return p.Call != nil && json.Unmarshal(p.Call.Args, &asked) == nil && (asked.Schema.Type == "" || asked.Schema.Type == "string")
+}
+
+// isAbout reports whether a part of an event is an interrupt or the answer to one; the
+// messages do not contain these.
+func (q *questions) isAbout(event int, p contentMember) bool {
+	return p.Text != nil && q.texts[event] || p.Call != nil && p.Call.Name == interruptCall && q.all[p.Call.ID] ||
 		p.Response != nil && q.all[p.Response.ID]
 }
 

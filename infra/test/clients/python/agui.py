@@ -213,6 +213,11 @@ def graph_asks() -> None:
     decided = session.answer(question, call["name"], {"result": "yes"})
     check("its answer", decided.text() == "You decided: yes.", decided)
     check("goes on", session.say("a").text() == "Message 3: ask / a", session.events())
+    session.say("ask")
+    decided = session.say("perhaps")
+    check("a text answers it, too", decided.text() == "You decided: perhaps.", decided)
+    again = session.say("b")
+    check("and is no message", again.text() == "Message 7: ask / a / ask / b", again)
 
 
 def over_a2a() -> None:
