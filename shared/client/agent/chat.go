@@ -53,6 +53,9 @@ func NewChatCompletions(e Endpoint, c Chat) *ChatCompletions {
 
 // Run implements run.Agent. The whole answer is one item.
 func (a *ChatCompletions) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
+	if isAnswered(req) {
+		return nil
+	}
 	body, err := a.request(req)
 	if err != nil {
 		return fmt.Errorf("make the request of run %s: %w", req.RunID, err)

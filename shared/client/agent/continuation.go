@@ -28,6 +28,13 @@ func continuationOf(req run.Request) continuationJSON {
 	return continuationJSON{req.Continuation, req.Said, run.UnansweredCalls(req.Said)}
 }
 
+// isAnswered reports whether a model's answer, which is one item, is complete, and
+// only the end of its run was lost with the worker.
+func isAnswered(req run.Request) bool {
+	n := len(req.Said)
+	return n > 0 && req.Said[n-1].Status == session.EventCompleted
+}
+
 // interruptedNote tells a model that its answer was interrupted.
 func interruptedNote(req run.Request) string {
 	if len(req.Said) == 0 {

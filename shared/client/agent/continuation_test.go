@@ -120,6 +120,16 @@ func TestContinuationIsTold(t *testing.T) {
 			t.Errorf("input (-want +got):\n%s", diff)
 		}
 	})
+	t.Run("not to a model whose answer is complete", func(t *testing.T) {
+		called := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the model was called again") })
+		req := continued(t)
+		req.Said = req.Said[:1]
+		for _, a := range []run.Agent{newChat(t, called, agent.Chat{}), newResponses(t, called, agent.Chat{})} {
+			if err := a.Run(t.Context(), req, func(run.Output) error { return errStopped }); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	t.Run("to a model of whose answer nothing was kept", func(t *testing.T) {
 		var got map[string]any
 		req := ask(t, "hi")

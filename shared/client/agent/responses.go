@@ -30,6 +30,9 @@ func NewResponses(e Endpoint, c Chat) *Responses {
 
 // Run implements run.Agent. The whole response is one item.
 func (a *Responses) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
+	if isAnswered(req) {
+		return nil
+	}
 	body, err := a.request(req)
 	if err != nil {
 		return fmt.Errorf("make the request of run %s: %w", req.RunID, err)
