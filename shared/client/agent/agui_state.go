@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/rethread/rethread/shared/base/jsonpatch"
 	"github.com/rethread/rethread/shared/base/jsonx"
@@ -16,10 +17,21 @@ import (
 // the session's.
 type aguiState struct {
 	current, stored map[string]json.RawMessage
+	own             map[string]bool // keys that the agent has set
 }
 
-func newAGUIState(given session.Values) aguiState {
-	return aguiState{maps.Clone(map[string]json.RawMessage(given)), maps.Clone(map[string]json.RawMessage(given))}
+// newAGUIState returns the state of a request's run.
+func newAGUIState(req run.Request) aguiState {
+	s := aguiState{current: currentState(req), stored: currentState(req), own: map[string]bool{}}
+	for _, e := range slices.Concat(req.Events, req.Said) {
+		if aguiRecordOf(e, req.Agent).Agent == "" {
+			continue
+		}
+		for key := range e.StateDelta {
+			s.own[key] = true
+		}
+	}
+	return s
 }
 
 // repeated reports whether a key of the state only repeats the request: agents that
@@ -34,21 +46,27 @@ func repeated(key string) bool {
 
 var errNoObject = errors.New("the state must be an object")
 
-// replace handles a snapshot. It replaces the session's own state; a key of the user's
-// or the app's that it does not have keeps its value, because other sessions share it.
+// replace handles a snapshot. A key that it lacks is removed only if the agent has set
+// it: a session has keys of others, and an agent whose state has a schema drops what it
+// does not know. Keys of the user and the app are not removed, because other sessions
+// share them.
 func (s *aguiState) replace(raw json.RawMessage) error {
 	if jsonx.IsNull(raw) {
 		return nil
 	}
-	var next map[string]json.RawMessage
-	if json.Unmarshal(raw, &next) != nil {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(raw, &given) != nil {
 		return errNoObject
 	}
+	next := maps.Clone(given)
 	for key, value := range s.current {
 		scope, _ := session.ScopeOf(key)
-		if _, ok := next[key]; !ok && (scope != session.ScopeSession || repeated(key)) {
+		if _, ok := next[key]; !ok && (scope != session.ScopeSession || !s.own[key]) {
 			next[key] = value
 		}
+	}
+	for key := range given {
+		s.own[key] = true
 	}
 	s.current = next
 	return s.check()
@@ -83,6 +101,11 @@ func (s *aguiState) patch(raw json.RawMessage) error {
 	var next map[string]json.RawMessage
 	if !jsonx.IsObject(patched) || json.Unmarshal(patched, &next) != nil {
 		return errNoObject
+	}
+	for key := range next {
+		if _, ok := s.current[key]; !ok {
+			s.own[key] = true
+		}
 	}
 	s.current = next
 	return s.check()

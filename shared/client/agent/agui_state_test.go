@@ -27,9 +27,16 @@ func TestAGUIState(t *testing.T) {
 		sent []string
 		want []string // state deltas of the events; "" for none
 	}{
-		"a snapshot replaces the session's own keys": {
+		"a snapshot removes what the agent had set": {
 			[]string{`STATE_SNAPSHOT "snapshot":{"b":{"x":[1,2]},"c":9007199254740993,"user:u":"y"}`, message, runFinished},
 			[]string{`{"a":null,"c":9007199254740993,"user:u":"y"}`},
+		},
+		"a snapshot keeps what the agent may not know": {
+			[]string{`STATE_SNAPSHOT "snapshot":{"a":1}`, message, runFinished}, []string{""},
+		},
+		"a later snapshot removes what an earlier one had": {
+			[]string{`STATE_SNAPSHOT "snapshot":{"a":1,"b":{"x":[1,2]},"c":1}`, message, `STATE_DELTA "delta":[{"op":"add","path":"/d","value":1}]`, next, `STATE_SNAPSHOT "snapshot":{"a":1}`, runFinished},
+			[]string{`{"c":1,"d":1}`, `{"b":null,"c":null,"d":null}`},
 		},
 		"a snapshot that changes nothing": {
 			[]string{`STATE_SNAPSHOT "snapshot":{"a":1,"b":{"x":[1,2]}}`, message, runFinished}, []string{""},
@@ -53,6 +60,8 @@ func TestAGUIState(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			req := ask(t, "hi")
 			req.State = given
+			req.Events = append(req.Events, mustEvent(t, `{"invocation_id":"i","author":"helper","ag_ui":{"agent":"helper"},"actions":{"state_delta":{"a":1,"user:u":"x"}}}`),
+				mustEvent(t, `{"invocation_id":"i","author":"x","actions":{"state_delta":{"b":1}}}`))
 			r := mustRecord(t, newAGUI(t, streams(aguiStream(c.sent...)), agent.Frontend{}), req)
 			var got []string
 			for _, e := range r.events {
@@ -88,7 +97,7 @@ func TestAGUIStateOfAContinuedRun(t *testing.T) {
 	req := withEvents(t, said("user", "user", `{"text":"x"}`))
 	req.State = session.Values{"a": json.RawMessage("1"), "b": json.RawMessage("1")}
 	req.Continuation = 1
-	req.Said = []session.Event{mustEvent(t, `{"invocation_id":"run-1","author":"helper","actions":{"state_delta":{"a":2,"b":null,"c":3}}}`)}
+	req.Said = []session.Event{mustEvent(t, `{"invocation_id":"run-1","author":"helper","ag_ui":{"agent":"helper"},"actions":{"state_delta":{"a":2,"b":null,"c":3}}}`)}
 	want := mustJSON(t, `{"a":2,"c":3}`)
 	if diff := cmp.Diff(want, askedOfAGUI(t, agent.Frontend{}, req)["state"]); diff != "" {
 		t.Errorf("state (-want +got):\n%s", diff)

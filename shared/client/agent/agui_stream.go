@@ -40,7 +40,7 @@ func newAGUIReader(out *producer, a *AGUI, h *aguiHistory, req run.Request) *agu
 	r := &aguiReader{
 		out: out, redact: a.endpoint.redact, tools: map[string]bool{}, names: maps.Clone(h.names), sent: map[string]bool{},
 		begun: map[aguiKey]bool{}, skipped: map[string]bool{}, chunked: map[string]string{},
-		done: map[string]bool{}, state: newAGUIState(currentState(req)), activities: map[string]json.RawMessage{},
+		done: map[string]bool{}, state: newAGUIState(req), activities: map[string]json.RawMessage{},
 		pending: aguiRecord{Agent: req.Agent}, item: newAGUIItem(),
 	}
 	for _, tool := range a.frontend.Tools {

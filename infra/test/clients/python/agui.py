@@ -204,6 +204,16 @@ def checkpoints() -> None:
     check("is known", session.say("g").text() == "Message 9: a / d / f / plain / g", session.events())
 
 
+def graph_state() -> None:
+    """A graph is given state that its schema does not have."""
+    session = Session("langgraph", state={"turns": 4, "x": 1, "user:name": "Ada"})
+    turn = session.say("a")
+    check("unknown keys do no harm", turn.text() == "Message 1: a", turn)
+    check("known ones count", session.state()["turns"] == 5, session.state())
+    check("shared ones stay", session.state()["user:name"] == "Ada", session.state())
+    check("others stay", session.state()["x"] == 1, session.state())
+
+
 def graph_asks() -> None:
     session = Session("langgraph")
     turn = session.say("ask")
@@ -264,7 +274,7 @@ async def main() -> None:
 
         await part(story.__name__, apart)
 
-    for story in (answer, branches, thinking, tools, approval, front_end, files, failure, cancel, checkpoints, graph_asks, over_a2a, documented):
+    for story in (answer, branches, thinking, tools, approval, front_end, files, failure, cancel, checkpoints, graph_state, graph_asks, over_a2a, documented):
         await play(story)
     end()
 
