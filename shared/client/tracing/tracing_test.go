@@ -53,11 +53,12 @@ type (
 	poster func() (delivery.Answer, error)
 )
 
-// oneLimited is an agent with a limited history.
+// oneLimited is an agent with a limited history whose runs may be continued.
 type oneLimited struct{ agent }
 
 func (o oneLimited) Agent(string) (run.Agent, bool) { return o, true }
 func (oneLimited) HistoryLimit() run.HistoryLimit   { return run.HistoryLimit{Turns: 7} }
+func (oneLimited) Continuations() int               { return 3 }
 
 func (a agents) Agent(name string) (run.Agent, bool) { one, ok := a[name]; return one, ok }
 
@@ -101,6 +102,9 @@ func TestTracing(t *testing.T) {
 	}
 	if one, _ := (tracing.Agents{Agents: oneLimited{}}).Agent(""); run.LimitOf(one) != (run.HistoryLimit{Turns: 7}) {
 		t.Errorf("a traced agent's history is limited to %+v", run.LimitOf(one))
+	}
+	if one, _ := (tracing.Agents{Agents: oneLimited{}}).Agent(""); run.ContinuationsOf(one) != 3 {
+		t.Errorf("a traced agent's runs may be continued %d times", run.ContinuationsOf(one))
 	}
 	if _, ok := all.Agent("none"); ok {
 		t.Error("there is an agent that is not")
