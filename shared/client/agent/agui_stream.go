@@ -52,9 +52,10 @@ func newAGUIReader(out *producer, a *AGUI, h *aguiHistory, req run.Request) *agu
 	return r
 }
 
-// readStream reads events up to RUN_FINISHED.
+// readStream reads events up to RUN_FINISHED. An event may be as large as a document,
+// since snapshots contain the whole conversation.
 func (r *aguiReader) readStream(body io.Reader) error {
-	err := readStream(body, func(_, data string) error {
+	err := readEvents(body, maxAnswer, func(_, data string) error {
 		if data == "" {
 			return nil
 		}

@@ -235,6 +235,7 @@ func TestAGUISnapshotOfMessages(t *testing.T) {
 	}{
 		"all of it":                         {[]string{snapshot, runFinished}, "abc"},
 		"what was not streamed":             {[]string{textBegins, textSays, textEnds, snapshot, runFinished}, "abc"},
+		"after a long conversation":         {[]string{`STATE_SNAPSHOT "snapshot":{"messages":["` + strings.Repeat("a", 5*run.MaxItem) + `"]}`, strings.Replace(snapshot, "hi", strings.Repeat("a", 5*run.MaxItem), 1), runFinished}, "abc"},
 		"nothing without what was sent":     {[]string{textBegins, textSays, strings.Replace(snapshot, `"id":"0"`, `"id":"x"`, 1), runFinished}, "a"},
 		"only the last one, once":           {[]string{`MESSAGES_SNAPSHOT "messages":[]`, snapshot, runFinished}, "abc"},
 		"a snapshot that has only what was": {[]string{textBegins, textSays, `MESSAGES_SNAPSHOT "messages":[{"id":"0","role":"user","content":"hi"}]`, runFinished}, "a"},
@@ -282,6 +283,7 @@ func TestAGUIFailures(t *testing.T) {
 		"an interrupt without questions":        {aguiStream(`RUN_FINISHED "outcome":{"type":"interrupt"}`), agent.CodeProtocol, "needs interrupts"},
 		"an interrupt without an id":            {aguiStream(`RUN_FINISHED "outcome":{"type":"interrupt","interrupts":[{"reason":"r"}]}`), agent.CodeProtocol, "needs an id"},
 		"a snapshot of no messages":             {aguiStream(`MESSAGES_SNAPSHOT "messages":{"a":1}`, runFinished), agent.CodeProtocol, "list of messages"},
+		"a snapshot that is too large":          {aguiStream(`MESSAGES_SNAPSHOT "messages":["`+strings.Repeat("a", 8*run.MaxItem)+`"]`, runFinished), run.CodeLimit, "event of more than 8388608 bytes"},
 		"an event that is too large":            {aguiStream(textBegins, `TEXT_MESSAGE_CONTENT "messageId":"m1","delta":"`+strings.Repeat("a", run.MaxItem+1)+`"`), run.CodeLimit, "bytes"},
 		"more custom events than may be":        {aguiStream(`CUSTOM "name":"n","value":"`+strings.Repeat("a", run.MaxItem)+`"`, textBegins, textSays, runFinished), run.CodeLimit, "bytes"},
 		"a patch that copies without end":       {aguiStream(`STATE_SNAPSHOT "snapshot":{"a":"`+strings.Repeat("a", run.MaxItem/2)+`"}`, `STATE_DELTA "delta":[{"op":"copy","from":"/a","path":"/b"},{"op":"copy","from":"/a","path":"/c"},{"op":"copy","from":"/a","path":"/d"}]`), agent.CodeProtocol, "cannot be changed"},

@@ -30,7 +30,15 @@ var (
 // readStream calls visit for each server-sent event until visit returns errStop. A
 // stream that ends before that has ended early.
 func readStream(body io.Reader, visit func(kind, data string) error) error {
-	for event, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: maxLine}) {
+	return readEvents(body, maxLine, visit)
+}
+
+// readEvents is readStream for events of at most limit bytes.
+func readEvents(body io.Reader, limit int, visit func(kind, data string) error) error {
+	for event, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: limit}) {
+		if errors.Is(err, bufio.ErrTooLong) {
+			return newError(run.CodeLimit, "the agent sent an event of more than %d bytes", limit)
+		}
 		if err != nil {
 			return readError(err)
 		}
@@ -46,11 +54,8 @@ func readStream(body io.Reader, visit func(kind, data string) error) error {
 // readError returns why the rest of an answer cannot be read.
 func readError(err error) error {
 	var failed *Error
-	switch {
-	case errors.As(err, &failed):
+	if errors.As(err, &failed) {
 		return failed
-	case errors.Is(err, bufio.ErrTooLong):
-		return newError(run.CodeLimit, "the agent sent an event of more than %d bytes", maxLine)
 	}
 	return newError(CodeEndedEarly, "the agent's answer ended early").because(err)
 }
