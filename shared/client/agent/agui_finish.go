@@ -48,6 +48,7 @@ func (r *aguiReader) finish() error {
 // ask emits the interrupts as long-running calls, which the user answers.
 func (r *aguiReader) ask(interrupts []map[string]json.RawMessage) error {
 	record := r.pending
+	record.Thread = r.thread
 	parts := []any{}
 	for _, members := range interrupts {
 		var id string

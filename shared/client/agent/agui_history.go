@@ -39,7 +39,7 @@ func aguiHistoryOf(req run.Request) (*aguiHistory, error) {
 	for _, e := range events {
 		maps.Copy(h.encrypted, aguiRecordOf(e, h.agent).Encrypted)
 	}
-	h.questions = questionsOf(events, h.agent)
+	h.questions = questionsOf(events, h.agent, threadID(req))
 	for i, e := range events {
 		if err := h.add(i, e); err != nil {
 			return nil, fmt.Errorf("event %d of the history: %w", e.Seq, err)

@@ -227,9 +227,12 @@ func TestAGUIDoesNotAskAgain(t *testing.T) {
 }
 
 func TestAGUIQuestions(t *testing.T) {
-	ask := keptEvent(`{"function_call":{"id":"i1","name":"ag_ui_interrupt","args":{"reason":"r"}}},{"function_call":{"id":"i2","name":"ag_ui_interrupt","args":{}}}`, `"interrupts":["i1","i2"]`)
+	ask := keptEvent(`{"function_call":{"id":"i1","name":"ag_ui_interrupt","args":{"reason":"r"}}},{"function_call":{"id":"i2","name":"ag_ui_interrupt","args":{}}}`, `"thread":"`+theThread+`","interrupts":["i1","i2"]`)
 	question := func(schema string) string {
-		return keptEvent(`{"function_call":{"id":"i1","name":"ag_ui_interrupt","args":{"responseSchema":`+schema+`}}}`, `"interrupts":["i1"]`)
+		return keptEvent(`{"function_call":{"id":"i1","name":"ag_ui_interrupt","args":{"responseSchema":`+schema+`}}}`, `"thread":"`+theThread+`","interrupts":["i1"]`)
+	}
+	elsewhere := func(args string) string {
+		return keptEvent(`{"function_call":{"id":"i1","name":"ag_ui_interrupt","args":`+args+`}}`, `"thread":"other","interrupts":["i1"]`)
 	}
 	plain, formal := question(`{"type":"string"}`), question(`{"type":"object"}`)
 	call := keptEvent(aguiCallPart, `"messages":["m1"]`)
@@ -255,9 +258,15 @@ func TestAGUIQuestions(t *testing.T) {
 		"an answer before a text":                                 {[]string{plain, answer("i1", `{"a":1}`), text}, `[{"interruptId":"i1","status":"resolved","payload":{"a":1}}]`, asked},
 		"a second text":                                           {[]string{plain, text, text}, `[{"interruptId":"i1","status":"resolved","payload":"x"}]`, asked},
 		"a text where the schema has another":                     {[]string{call, formal, text}, `[{"interruptId":"i1","status":"cancelled"}]`, sent + `,` + asked},
-		"the agent has gone on since":                             {[]string{call, ask, answer("i1", `{}`), resultEvent(aguiResponse, `"messages":["t1"]`), text}, `null`, sent + `,{"id":"t1","role":"tool","toolCallId":"c1","content":"{\"r\":2}"},{"id":"e5","role":"user","content":"x"}`},
-		"another agent has gone on":                               {[]string{ask, said("x", "model", `{"text":"y"}`), text}, `null`, `{"id":"e2","role":"assistant","content":"y"},` + asked},
-		"a question of another agent's":                           {[]string{said("x", "model", `{"function_call":{"id":"c1","name":"f","args":{"a":1}}}`), text}, `null`, `{"id":"e1","role":"assistant","toolCalls":[` + aguiSentCall + `]},` + aguiUnanswered + `,{"id":"e2","role":"user","content":"x"}`},
+		"a question in another thread": {
+			[]string{elsewhere(`{"message":"Sure?"}`), answer("i1", `{"a":1}`)},
+			`null`,
+			`{"id":"e1","role":"assistant","toolCalls":[{"id":"i1","type":"function","function":{"name":"ag_ui_interrupt","arguments":"{\"message\":\"Sure?\"}"}}]},{"id":"e2:0","role":"tool","toolCallId":"i1","content":"{\"a\":1}"}`,
+		},
+		"a question in another thread about a call": {[]string{call, elsewhere(`{"toolCallId":"c1"}`), answer("i1", `{"a":1}`)}, `[{"interruptId":"i1","status":"resolved","payload":{"a":1}}]`, sent},
+		"the agent has gone on since":               {[]string{call, ask, answer("i1", `{}`), resultEvent(aguiResponse, `"messages":["t1"]`), text}, `null`, sent + `,{"id":"t1","role":"tool","toolCallId":"c1","content":"{\"r\":2}"},{"id":"e5","role":"user","content":"x"}`},
+		"another agent has gone on":                 {[]string{ask, said("x", "model", `{"text":"y"}`), text}, `null`, `{"id":"e2","role":"assistant","content":"y"},` + asked},
+		"a question of another agent's":             {[]string{said("x", "model", `{"function_call":{"id":"c1","name":"f","args":{"a":1}}}`), text}, `null`, `{"id":"e1","role":"assistant","toolCalls":[` + aguiSentCall + `]},` + aguiUnanswered + `,{"id":"e2","role":"user","content":"x"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := askedOfAGUI(t, agent.Frontend{}, withEvents(t, c.events...))

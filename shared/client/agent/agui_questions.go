@@ -34,14 +34,17 @@ type questions struct {
 	text  int
 }
 
-func questionsOf(events []session.Event, agent string) questions {
+func questionsOf(events []session.Event, agent, thread string) questions {
 	q := questions{all: map[string]bool{}, at: -1, text: -1, answers: map[string]json.RawMessage{}, texts: map[int]bool{}}
 	for i, e := range events {
 		record := aguiRecordOf(e, agent)
+		c, err := contentOf(e)
+		if !canResume(record, c, thread) {
+			record.Interrupts = nil
+		}
 		for _, id := range record.Interrupts {
 			q.all[id] = true
 		}
-		c, err := contentOf(e)
 		switch {
 		case err != nil: // reported when the event is added
 		case len(record.Interrupts) > 0:
@@ -57,6 +60,24 @@ func questionsOf(events []session.Event, agent string) questions {
 		}
 	}
 	return q
+}
+
+// canResume reports whether the agent can go on from its questions in a thread: in the
+// one in which it asked, or if all are about tool calls, which are in the messages. Other
+// questions are calls like any other in the messages of a new thread.
+func canResume(r aguiRecord, c content, thread string) bool {
+	if r.Thread == thread {
+		return true
+	}
+	for _, raw := range c.Parts {
+		var asked struct {
+			ToolCallID string `json:"toolCallId"`
+		}
+		if p := memberOf(raw); p.Call == nil || json.Unmarshal(p.Call.Args, &asked) != nil || asked.ToolCallID == "" {
+			return false
+		}
+	}
+	return true
 }
 
 // take keeps the answers in a person's content: responses, or else the text.

@@ -22,7 +22,9 @@ type aguiRecord struct {
 	Plain bool `json:"plain,omitempty"`
 	// Encrypted has the encrypted values by the id of the message or tool call.
 	Encrypted map[string]string `json:"encrypted_values,omitempty"`
-	// Interrupts has the ids of the function calls that are interrupts.
+	// Interrupts has the ids of the function calls that are interrupts, and Thread the
+	// thread in which the agent waits for their answers.
+	Thread     string          `json:"thread,omitempty"`
 	Interrupts []string        `json:"interrupts,omitempty"`
 	Activities []aguiActivity  `json:"activities,omitempty"`
 	Custom     []aguiCustom    `json:"custom,omitempty"`

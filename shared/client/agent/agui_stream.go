@@ -17,6 +17,7 @@ type aguiReader struct {
 	tools  map[string]bool   // of the front end, whose calls the user answers
 	names  map[string]string // of tools, by the id of the call
 	sent   map[string]bool   // ids of messages in the request
+	thread string
 
 	item     aguiItem
 	begun    map[aguiKey]bool // parts of the whole run
@@ -38,7 +39,7 @@ type aguiReader struct {
 
 func newAGUIReader(out *producer, a *AGUI, h *aguiHistory, req run.Request) *aguiReader {
 	r := &aguiReader{
-		out: out, redact: a.endpoint.redact, tools: map[string]bool{}, names: maps.Clone(h.names), sent: map[string]bool{},
+		out: out, redact: a.endpoint.redact, thread: threadID(req), tools: map[string]bool{}, names: maps.Clone(h.names), sent: map[string]bool{},
 		begun: map[aguiKey]bool{}, skipped: map[string]bool{}, chunked: map[string]string{},
 		done: map[string]bool{}, state: newAGUIState(req), activities: map[string]json.RawMessage{},
 		pending: aguiRecord{Agent: req.Agent}, item: newAGUIItem(),

@@ -39,6 +39,9 @@ const (
 	callResult  = `TOOL_CALL_RESULT "messageId":"t1","toolCallId":"c1","role":"tool","content":"{\"r\":2}"`
 )
 
+// theThread is the thread of the requests of ask.
+const theThread = "3bcf9e5b-563d-5917-87e1-ace60117ba5a"
+
 func newAGUI(t *testing.T, h http.Handler, f agent.Frontend) *agent.AGUI {
 	t.Helper()
 	a := agent.NewAGUI(agent.Endpoint{URL: serve(t, h), Timeouts: patient(), Header: http.Header{"X-Key": {"secret-key"}}}, f)
@@ -178,7 +181,7 @@ func TestAGUIAnswers(t *testing.T) {
 			[]string{callBegins, callArgs, callEnds, `RUN_FINISHED "outcome":{"type":"interrupt","interrupts":[{"id":"i1","reason":"tool_call","toolCallId":"c1","message":"Sure?"}]}`},
 			[]string{
 				begun, at(openedAt, 0), at(argsAt, 0), aguiEvent("completed", fromModel(callPart), `"messages":["m1"]`, ""),
-				aguiEvent("event", fromModel(`{"function_call":{"id":"i1","name":"ag_ui_interrupt","args":{"reason":"tool_call","toolCallId":"c1","message":"Sure?"}}}`), `"interrupts":["i1"]`, `,"long_running_tool_ids":["i1"]`),
+				aguiEvent("event", fromModel(`{"function_call":{"id":"i1","name":"ag_ui_interrupt","args":{"reason":"tool_call","toolCallId":"c1","message":"Sure?"}}}`), `"thread":"`+theThread+`","interrupts":["i1"]`, `,"long_running_tool_ids":["i1"]`),
 			},
 		},
 		"events for the user interface": {

@@ -230,6 +230,21 @@ def graph_asks() -> None:
     check("and is no message", again.text() == "Message 7: ask / a / ask / b", again)
 
 
+def graph_asks_elsewhere() -> None:
+    """A question of a thread is one of the messages in another one."""
+    session = Session("langgraph")
+    question = session.say("ask").long_running()[0]
+    there = session.fork()
+    turn = there.answer(question, "ag_ui_interrupt", {"result": "yes"})
+    check("answered in a fork", turn.status == "completed" and turn.text() == "Message 3: ask", turn)
+    check("goes on there", there.say("a").text() == "Message 5: ask / a", there.events())
+    decided = session.answer(question, "ag_ui_interrupt", {"result": "yes"})
+    check("answered in the source", decided.text() == "You decided: yes.", decided)
+    session.rewind(decided.id)
+    turn = session.say("a")
+    check("left in a rewound session", turn.text() == "Message 4: ask / a", turn)
+
+
 def over_a2a() -> None:
     """The questions of an AG-UI agent to a client of A2A."""
     with httpx.Client(
@@ -274,7 +289,7 @@ async def main() -> None:
 
         await part(story.__name__, apart)
 
-    for story in (answer, branches, thinking, tools, approval, front_end, files, failure, cancel, checkpoints, graph_state, graph_asks, over_a2a, documented):
+    for story in (answer, branches, thinking, tools, approval, front_end, files, failure, cancel, checkpoints, graph_state, graph_asks, graph_asks_elsewhere, over_a2a, documented):
         await play(story)
     end()
 
