@@ -11,13 +11,6 @@ import (
 // interruptCall is the name of the function call that shows an interrupt.
 const interruptCall = "ag_ui_interrupt"
 
-// aguiResume answers an interrupt.
-type aguiResume struct {
-	InterruptID string          `json:"interruptId"`
-	Status      string          `json:"status"`
-	Payload     json.RawMessage `json:"payload,omitempty"`
-}
-
 // questions are the agent's interrupts in the history. Those of its last run are open
 // until the next one, which must answer each of them exactly once.
 type questions struct {
@@ -122,31 +115,3 @@ func (q *questions) isAbout(event int, p contentMember) bool {
 
 // reached notes that an event has been added to the messages.
 func (q *questions) reached(event int) { q.waiting = q.waiting || event == q.at }
-
-// resume returns the answers to the open interrupts. One that the person did not
-// answer is cancelled.
-func (h *aguiHistory) resume() []aguiResume {
-	out := make([]aguiResume, 0, len(h.questions.open))
-	for _, id := range h.questions.open {
-		payload := unwrapped(h.questions.answers[id])
-		status := "resolved"
-		if jsonx.IsNull(payload) {
-			status, payload = "cancelled", nil
-		}
-		out = append(out, aguiResume{id, status, payload})
-	}
-	return out
-}
-
-// unwrapped returns the value of an answer: a function's response is an object, so
-// another value is its only member, result, as in ADK.
-func unwrapped(response json.RawMessage) json.RawMessage {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(response, &members) != nil {
-		return response
-	}
-	if result, ok := members["result"]; ok && len(members) == 1 {
-		return result
-	}
-	return response
-}

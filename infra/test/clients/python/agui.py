@@ -204,6 +204,15 @@ def checkpoints() -> None:
     check("is known", session.say("g").text() == "Message 9: a / d / f / plain / g", session.events())
 
 
+def graph_files() -> None:
+    """A message with a file is the same one in the checkpoint."""
+    session = Session("langgraph")
+    image = {"inline_data": {"mime_type": "image/png", "data": "iVBORw0KGgo="}}
+    first = session.say("see", image)
+    check("a file", first.text().startswith("Message 1: ") and "iVBORw0KGgo=" in first.text(), first)
+    check("once", session.say("a").text().startswith("Message 3: "), session.events())
+
+
 def graph_state() -> None:
     """A graph is given state that its schema does not have."""
     session = Session("langgraph", state={"turns": 4, "x": 1, "user:name": "Ada"})
@@ -289,7 +298,7 @@ async def main() -> None:
 
         await part(story.__name__, apart)
 
-    for story in (answer, branches, thinking, tools, approval, front_end, files, failure, cancel, checkpoints, graph_state, graph_asks, graph_asks_elsewhere, over_a2a, documented):
+    for story in (answer, branches, thinking, tools, approval, front_end, files, failure, cancel, checkpoints, graph_files, graph_state, graph_asks, graph_asks_elsewhere, over_a2a, documented):
         await play(story)
     end()
 
