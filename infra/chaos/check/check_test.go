@@ -150,6 +150,7 @@ func ops() []ledger.Op {
 		{Kind: "ask", Tokens: []string{"t3."}, Outcome: ledger.Acked},
 		{Kind: "cancel", Detail: "r1", Outcome: ledger.Acked},
 		{Kind: "merge", Tokens: []string{"t4."}, Outcome: ledger.Acked},
+		{Kind: "ask", Tokens: []string{"go on"}, Outcome: ledger.Acked},
 		{Kind: "append", Tokens: []string{"t5."}, Outcome: ledger.Refused},
 		{Kind: "append", Tokens: []string{"t6."}, Outcome: ledger.Unknown},
 	}

@@ -4,11 +4,11 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/infra/chaos/agent"
-	"github.com/rethread/rethread/infra/chaos/fold"
 )
 
 // execution is what the log has of one run of the agent that continues runs.
 type execution struct {
+	asked     bool     // in this session; not a copy in a session that was imported
 	texts     []string // what was said before each takeover, and after the last one
 	completed bool
 }
@@ -17,9 +17,9 @@ type execution struct {
 // once a worker, each worker's words are in the log once, in order and before the
 // next takeover, and the next worker knew all of them.
 func (c *Checker) continued(s *subject) {
-	for run, x := range executions(s.log.Entries[min(s.taken, len(s.log.Entries)):]) {
+	for run, x := range s.executions() {
 		calls := c.Calls(run)
-		if len(calls) == 0 {
+		if !x.asked || len(calls) == 0 {
 			continue // another agent's, or no worker came to call it
 		}
 		takeovers := len(x.texts) - 1
@@ -48,15 +48,17 @@ func (c *Checker) continued(s *subject) {
 }
 
 // executions sorts a session's own entries by run.
-func executions(entries []fold.Entry) map[string]*execution {
+func (s *subject) executions() map[string]*execution {
 	out := map[string]*execution{}
-	for _, e := range entries {
+	for _, e := range s.log.Entries[min(s.taken, len(s.log.Entries)):] {
 		x := out[e.Invocation]
 		if x == nil {
 			x = &execution{texts: []string{""}}
 			out[e.Invocation] = x
 		}
 		switch {
+		case e.Author == "user":
+			x.asked = x.asked || s.isInput(e)
 		case e.Type == "run_continued":
 			x.texts = append(x.texts, "")
 		case e.Type == "run":
