@@ -17,7 +17,8 @@ schedules.forEach((schedule, n) => {
     assert.deepEqual(is, { needs_thread, repair_at, cursor }, `schedule ${n}, after step ${i}: ${step.op}`);
     steps++;
   });
-  assert.deepEqual(state.show(), { ...schedule.final, has_older: false }, `schedule ${n}, at the end`);
+  const { status_seq, ...shown } = state.show(); // the Go client does not show it
+  assert.deepEqual(shown, { ...schedule.final, has_older: false }, `schedule ${n}, at the end`);
 });
 console.log(`${schedules.length} schedules, ${steps} steps`);
 

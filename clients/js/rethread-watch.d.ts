@@ -19,6 +19,8 @@ export interface WatchedSession<Item = WatchedItem> {
   run_id: string;
   /** Why the last run failed; otherwise null. */
   error: { code: string; message: string } | null;
+  /** Position in the log up to which the status is known; items after it may have arrived already. */
+  status_seq: number;
   /** Number of rewinds. */
   epoch: number;
   deleted: boolean;

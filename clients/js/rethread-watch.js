@@ -31,7 +31,7 @@ const LINGER = 30_000; // milliseconds that an old connection stays open beside 
  * @param {number} [options.tail] start with this many of the newest items; `has_older` says whether
  *   there are earlier ones, and `older()` loads as many more. Without it all items are read
  * @param {(session: object) => void} options.onChange called with the session after each change:
- *   {items, status, run_id, error, epoch, deleted, has_older}. Unchanged items stay the same objects
+ *   {items, status, run_id, error, status_seq, epoch, deleted, has_older}. Unchanged items stay the same objects
  * @param {(connection: object) => void} [options.onConnection] called with the connection's state
  *   after each change: {state, retryAt}. The state is 'connecting', 'live', or 'offline' after two
  *   failed attempts in a row; `retryAt` is the time of the next attempt in epoch milliseconds, null

@@ -181,6 +181,7 @@ export class WatchState {
       status: this.#status,
       run_id: this.#runId,
       error: this.#error,
+      status_seq: this.#statusSeq,
       epoch: this.#epoch,
       deleted: this.#deleted,
       has_older: this.#older !== null,
@@ -314,7 +315,7 @@ export class WatchState {
 
   #setStatus({ status, run_id: run, error, cursor }) {
     const runId = status === 'idle' ? '' : (run ?? ''); // the message names the run that ended
-    if (status !== this.#status || runId !== this.#runId) this.version++;
+    if (status !== this.#status || runId !== this.#runId || cursor.seq > this.#statusSeq) this.version++;
     this.#status = status;
     this.#runId = runId;
     this.#error = status === 'failed' ? (error ?? null) : null;

@@ -68,6 +68,22 @@ test('shows each change of a session', async () => {
   server.wantTexts('hi', 'Hello, world');
 });
 
+test('shows up to which position the status is known', async () => {
+  const known = () => server.shows.map(({ status, status_seq }) => `${status} ${status_seq}`);
+  const status = (seq, more) => ({ type: 'thread.status', session_id: 's', cursor: `0.${seq}.0`, prev: `0.${seq}.0`, ...more });
+  await begin();
+  server.socket.receive(snapshot(1, 'completed', 'question'));
+  server.socket.receive(status(1, { status: 'in_progress', run_id: 'r' }));
+  server.socket.receive(snapshot(2, 'completed', 'answer'));
+  server.socket.receive(status(3, { prev: '0.2.0', status: 'idle', run_id: 'r' }));
+  server.socket.receive(snapshot(4, 'completed', 'question'));
+  server.socket.receive(status(5, { prev: '0.4.0', status: 'idle' }));
+  server.socket.receive(status(5, { status: 'idle' }));
+  const want = ['idle 0', 'idle 0', 'in_progress 1', 'in_progress 1', 'idle 3', 'idle 3', 'idle 5'];
+  assert.deepEqual(known(), want);
+  watching.close();
+});
+
 test('subscribes again a second after a message was lost', async () => {
   await begin();
   server.socket.receive(snapshot(2, 'completed', 'ahead'));
@@ -137,7 +153,7 @@ test('reads the thread on a reload', async () => {
   server.wantAsked('thread');
   server.wantTexts('back');
   assert.deepEqual({ ...server.shows.at(-1), items: [] }, {
-    items: [], status: 'failed', run_id: 'r', error: { code: 'x' }, epoch: 2, deleted: false, has_older: false,
+    items: [], status: 'failed', run_id: 'r', error: { code: 'x' }, status_seq: 9, epoch: 2, deleted: false, has_older: false,
   });
   watching.close();
 });

@@ -81,17 +81,43 @@ describe('a question', () => {
     const asked = event('run', { id: chat.messages.value[0]?.id ?? '', seq: 7, text: 'Why?' });
     show({ items: [asked] });
     expect(chat.running.value).toBe(true);
-    show({ items: [asked, event('run', { author: 'demo', seq: 8, text: 'Because.' })] });
+    const answer = event('run', { author: 'demo', seq: 8, text: 'Bec', status: 'in_progress' });
+    show({ items: [asked, answer] });
+    expect(chat.running.value).toBe(true);
+    show({ items: [asked, answer], status: 'in_progress', run_id: 'run', status_seq: 7 });
+    expect(chat.running.value).toBe(true);
+    show({ items: [asked, { ...answer, status: 'completed' }], status_seq: 9 });
     expect(chat.running.value).toBe(false);
   });
 
-  test('stops being shown as running if the run status never arrives', async () => {
-    vi.useFakeTimers();
+  test('stops being shown as running if its run is over when the first status arrives', async () => {
     const { chat, show } = fakeChat(server);
     await chat.send('Why?');
-    show({ items: [event('run', { seq: 7, text: 'Why?' })] });
-    vi.runAllTimers();
+    const asked = event('run', { seq: 7, text: 'Why?' });
+    show({ items: [asked], status_seq: 6 });
+    expect(chat.running.value).toBe(true);
+    show({ items: [asked], status_seq: 8 });
     expect(chat.running.value).toBe(false);
+  });
+
+  test('that arrives before the response to its request is shown as running at once', async () => {
+    const { chat, show } = fakeChat(server);
+    let respond = () => {};
+    const held = new Promise<void>((resolve) => {
+      respond = resolve;
+    });
+    server.answer = (asked) => held.then(() => startsRun(asked));
+    const sent = chat.send('Why?');
+    const asked = event('run', { id: chat.messages.value[0]?.id ?? '', seq: 7, text: 'Why?' });
+    show({ items: [asked], status_seq: 6 });
+    expect([chat.sending.value, chat.state.value.run]).toEqual([true, 'run']);
+    show({ items: [asked], status: 'in_progress', run_id: 'run', status_seq: 7 });
+    expect(chat.state.value.run).toBe('run');
+    show({ items: [asked], status_seq: 9 });
+    expect(chat.running.value).toBe(false);
+    respond();
+    await sent;
+    expect([chat.sending.value, chat.running.value]).toEqual([false, false]);
   });
 
   test('is removed when a rewind has hidden it', async () => {

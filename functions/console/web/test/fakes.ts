@@ -88,6 +88,7 @@ export function fakeChat(server: FakeServer) {
       status: 'idle',
       run_id: '',
       error: null,
+      status_seq: 0,
       epoch: 0,
       deleted: false,
       has_older: false,

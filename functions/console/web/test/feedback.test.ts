@@ -31,7 +31,8 @@ const saves = () => posted('/sessions/s1/tasks').map(({ body }) => body as TaskS
 const question = event('run', { text: 'Why?' });
 const part = event('run', { author: 'demo', text: 'Bec', status: 'in_progress' });
 const whole = { ...part, status: 'completed' } as const;
-const running = { status: 'in_progress', run_id: 'run' } as const;
+const running = { status: 'in_progress', run_id: 'run', status_seq: 1 } as const;
+const idle = { status: 'idle', status_seq: 3 } as const;
 
 function turnOf(chat: Chat) {
   const turn = chat.turns.value.at(-1);
@@ -44,10 +45,10 @@ describe('a task', () => {
     const { chat, show } = fakeChat(server);
     await chat.send('Why?');
     show({ ...running, items: [question, part] });
-    show({ items: [question, part] }); // items may arrive before the status
+    show({ ...idle, items: [question, part] }); // the status may arrive before items
     expect(saves()).toEqual([]);
-    show({ items: [question, whole] });
-    show({ items: [question, whole] });
+    show({ ...idle, items: [question, whole] });
+    show({ ...idle, items: [question, whole] });
     await vi.waitFor(() => expect(saves()).toHaveLength(1));
     expect(saves()[0]?.message_bubbles.map(({ text }) => text)).toEqual(['Why?', 'Bec']);
   });

@@ -53,9 +53,14 @@ export class Console {
     await expect(this.page.locator('[data-invocation=pending]')).toHaveCount(0);
   }
 
-  /** Waits until the session has a status. */
-  async waitFor(status: Status): Promise<void> {
+  /** Waits until the session has a status and, if no run is in progress, each message its final form. */
+  async waitFor(status: Status | RegExp): Promise<void> {
     await expect(this.chat).toHaveAttribute('data-status', status);
+    if (status === 'in_progress') return;
+    // The status may arrive before the end of the last message.
+    await expect(this.page.locator('[data-testid=message][data-status=in_progress]')).toHaveCount(
+      0,
+    );
   }
 
   /** The texts of one role. */

@@ -46,8 +46,6 @@ interface Taken {
   epoch: number;
 }
 
-const RUN_STATUS_TIMEOUT = 2000; // milliseconds from the question's arrival to that of the run's status
-
 export class Chat {
   readonly id: string;
   /** The session's own data; null until loaded. */
@@ -70,7 +68,8 @@ export class Chat {
   readonly #pending = signal<Pending | null>(null);
   /** The run of a question that has arrived from the watch, until the run's status arrives too. */
   readonly #begun = signal<Taken | null>(null);
-  #runTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Position in the log up to which the watch knows the status. */
+  #statusSeq = 0;
   /** The run as shown: one that was just started is already in progress. */
   readonly state = computed<RunState>(() => {
     const taken = this.#pending.value?.taken ?? this.#begun.value;
@@ -125,7 +124,6 @@ export class Chat {
   close(): void {
     this.#watching.close();
     this.feedback.close();
-    clearTimeout(this.#runTimer);
   }
 
   /** Connects at once instead of at the next scheduled attempt. */
@@ -228,12 +226,14 @@ export class Chat {
     this.#deps.changed(thread.session);
   }
 
-  #show({ items, has_older, status, run_id, error, epoch }: WatchedSession<Event>): void {
+  #show(shown: WatchedSession<Event>): void {
+    const { items, has_older, status, run_id, error, epoch } = shown;
     const before = this.run.value;
     this.items.value = items;
     this.older.more.value = has_older;
     this.epoch.value = epoch;
     this.loaded.value = true;
+    this.#statusSeq = shown.status_seq;
     if (before.status !== status || before.run !== run_id || before.error !== error) {
       this.run.value = { status, run: run_id, error };
       this.#deps.changed();
@@ -241,27 +241,24 @@ export class Chat {
     this.#settle();
   }
 
-  // Drops the placeholder of a question that has arrived from the watch or was rewound.
+  // Drops the placeholder of a question that has arrived from the watch or was rewound. The question
+  // may arrive before the response to its request, and before the status of its run.
   #settle(): void {
-    const taken = this.#pending.value?.taken;
-    if (taken && this.epoch.value > taken.epoch) this.#pending.value = null;
+    const pending = this.#pending.value;
+    const taken = pending?.taken ?? this.#arrived(pending);
     const newest = this.items.value.at(-1)?.seq ?? 0;
-    if (taken && this.epoch.value === taken.epoch && newest >= taken.seq) {
-      this.#pending.value = null;
-      this.#begun.value = taken;
-      clearTimeout(this.#runTimer);
-      // A run without output that is over before the watch reaches it has no status message.
-      this.#runTimer = setTimeout(() => {
-        this.#begun.value = null;
-      }, RUN_STATUS_TIMEOUT);
-    }
-    const begun = this.#begun.value;
-    if (!begun) return;
-    const known = this.run.value.run === begun.run;
-    const answered = this.items.value.some(
-      (i) => i.invocation_id === begun.run && i.seq > begun.seq,
-    );
-    if (known || answered || this.epoch.value > begun.epoch) this.#begun.value = null;
+    const epoch = this.epoch.value;
+    const arrived = taken && (newest >= taken.seq || epoch > taken.epoch);
+    const begun = arrived ? taken : this.#begun.value;
+    const known = begun && (this.#statusSeq >= begun.seq || epoch > begun.epoch);
+    this.#begun.value = known ? null : begun;
+    if (arrived && pending?.taken) this.#pending.value = null;
+  }
+
+  // The run of a question that arrived before the response to its request.
+  #arrived(pending: Pending | null): Taken | undefined {
+    const item = pending && this.items.value.find(({ id }) => id === pending.event.id);
+    return item ? { run: item.invocation_id, seq: item.seq, epoch: this.epoch.value } : undefined;
   }
 
   async #read(): Promise<void> {
