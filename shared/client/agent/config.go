@@ -152,8 +152,10 @@ func (r *reader) agent() run.Agent {
 		a = NewResponses(e, r.chat(kind))
 	case "ag_ui":
 		a = NewAGUI(e, r.frontend())
+	case "a2a":
+		a = NewA2A(e, r.card(e.URL))
 	default:
-		r.fail("type", `must be "http", "chat_completions", "responses" or "ag_ui"`)
+		r.fail("type", `must be "http", "chat_completions", "responses", "ag_ui" or "a2a"`)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Members)) {
 		r.fail(jsonx.EscapePointer(name), "is not known for type %s", kind)

@@ -69,8 +69,10 @@ func memberOf(raw json.RawMessage) contentMember {
 // dataURL returns the data URL of a part's bytes. ADK encodes them in the URL-safe
 // alphabet, which data URLs do not use.
 func dataURL(mimeType, data string) string {
-	return "data:" + mimeType + ";base64," + strings.NewReplacer("-", "+", "_", "/").Replace(data)
+	return "data:" + mimeType + ";base64," + standardBase64(data)
 }
+
+func standardBase64(data string) string { return strings.NewReplacer("-", "+", "_", "/").Replace(data) }
 
 // inWords describes a part that a model cannot be sent: a part of an unknown shape
 // by its JSON.

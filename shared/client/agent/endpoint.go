@@ -84,10 +84,13 @@ func (c configured) HistoryLimit() run.HistoryLimit { return c.endpoint.history 
 // Continuations implements run.ContinuedAgent.
 func (c configured) Continuations() int { return c.endpoint.continuations }
 
-// endpoint posts requests to an address over persistent connections.
+// endpoint sends requests to an address over persistent connections.
 type endpoint struct {
 	url      string
-	header   http.Header
+	method   string      // of requests; "" is POST
+	accept   string      // content types of an answer; "" is a stream or a document
+	header   http.Header // configured; may hold secrets
+	extra    http.Header // of the protocol
 	timeouts Timeouts
 	client   *http.Client
 
@@ -185,15 +188,20 @@ func (e *endpoint) post(ctx context.Context, cancel context.CancelCauseFunc, bod
 }
 
 func (e *endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, cmp.Or(e.method, http.MethodPost), e.url, bytes.NewReader(body))
 	if err != nil {
 		return nil, backoff.Permanent(fmt.Errorf("make the request: %w", e.redacted(err)))
 	}
 	for name, values := range e.header {
 		req.Header[http.CanonicalHeaderKey(name)] = values
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", accepted)
+	for name, values := range e.extra {
+		req.Header[name] = values
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", cmp.Or(e.accept, accepted))
 	req.Header.Set("User-Agent", "rethread")
 	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header)) // the trace of the run
 	// An empty key is not sent, but lets the client repeat a request on a kept

@@ -15,6 +15,9 @@ const (
 	CodeTimeout     = "agent_timeout"     // silent for too long
 	CodeEndedEarly  = "agent_ended_early" // the answer stopped before it was done
 	CodeProtocol    = "agent_protocol"    // the answer breaks the protocol
+	CodeCard        = "agent_card"        // the card of an A2A agent is missing or of no use
+	CodeA2A         = "a2a_error"         // an A2A agent answered with an error of the protocol
+	CodeLoop        = "agent_loop"        // agents of Rethread call each other too deeply
 )
 
 // maxCode is the maximum length of an agent's own error code, in characters.

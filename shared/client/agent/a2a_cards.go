@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// cardAge is how long a process uses an agent's card before it reads it again.
+const cardAge = 5 * time.Minute
+
+// Paths of an agent's card below its address: of today's versions and of those before
+// 0.3.
+const (
+	cardPath    = ".well-known/agent-card.json"
+	oldCardPath = ".well-known/agent.json"
+)
+
+// a2aCards reads an agent's card and keeps what it says for a while. It is safe for
+// concurrent use.
+type a2aCards struct {
+	endpoint *endpoint
+	address  string // of the card; "" for the well-known one
+
+	mu    sync.Mutex
+	peer  *a2aPeer
+	until time.Time
+}
+
+// get returns how the agent is spoken to.
+func (c *a2aCards) get(ctx context.Context) (*a2aPeer, error) {
+	c.mu.Lock()
+	peer, fresh := c.peer, time.Now().Before(c.until)
+	c.mu.Unlock()
+	if peer != nil && fresh {
+		return peer, nil
+	}
+	card, err := c.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if peer, err = card.choose(c.endpoint.url); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.peer, c.until = peer, time.Now().Add(cardAge)
+	return peer, nil
+}
+
+// forget has the next run read the card again.
+func (c *a2aCards) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.peer = nil
+}
+
+func (c *a2aCards) read(ctx context.Context) (a2aCard, error) {
+	if c.address != "" {
+		return c.readAt(ctx, c.address)
+	}
+	base, err := url.Parse(c.endpoint.url)
+	if err != nil {
+		return a2aCard{}, newError(CodeCard, "the agent's address cannot be read").because(c.endpoint.redacted(err))
+	}
+	card, err := c.readAt(ctx, base.JoinPath(cardPath).String())
+	if errors.Is(err, errNoCard) {
+		var oldErr error
+		if card, oldErr = c.readAt(ctx, base.JoinPath(oldCardPath).String()); oldErr == nil {
+			return card, nil
+		}
+	}
+	return card, err
+}
+
+var errNoCard = errors.New("there is no card at the address")
+
+func (c *a2aCards) readAt(ctx context.Context, address string) (card a2aCard, err error) {
+	at := *c.endpoint
+	at.url, at.method, at.accept = address, http.MethodGet, "application/json"
+	at.explain = func(status int, _ string) *Error {
+		failed := newError(CodeCard, "the agent answered the request for its card with status %d", status)
+		if status == http.StatusNotFound {
+			failed.Cause = errNoCard
+		}
+		return failed
+	}
+	take := func(body io.Reader) error {
+		text, err := readDocument(body)
+		if err == nil && json.Unmarshal(text, &card) != nil {
+			err = newError(CodeCard, "the agent's card is malformed")
+		}
+		return err
+	}
+	return card, at.ask(ctx, nil, take, take)
+}
