@@ -118,10 +118,10 @@ func rpcErrorOf(raw []byte) *rpcError {
 	var answer struct {
 		Error *rpcError `json:"error"`
 	}
-	if json.Unmarshal(raw, &answer) != nil {
-		return nil
+	if json.Unmarshal(raw, &answer) == nil {
+		return answer.Error
 	}
-	return answer.Error
+	return nil // it is not a response
 }
 
 // parse reads a response.

@@ -93,11 +93,12 @@ func (c *a2aCall) takeStatus(s a2aStatus, metadata a2aMetadata) error {
 		return c.failure("rejected", s.Message, metadata)
 	case a2aCanceled:
 		return c.failure(CodeAgentCancelled, s.Message, metadata)
+	default:
+		if s.Message == nil {
+			return nil
+		}
+		return c.items.say(s.Message.ID, s.Message.Parts, false)
 	}
-	if s.Message == nil {
-		return nil
-	}
-	return c.items.say(s.Message.ID, s.Message.Parts, false)
 }
 
 // failure returns the error of a task that did not complete, after completing what
