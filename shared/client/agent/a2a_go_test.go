@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -79,7 +78,7 @@ func (e *goExecutor) Cancel(_ context.Context, in *a2asrv.ExecutorContext) iter.
 func newGoAgent(t *testing.T, old, streaming bool) (*agent.A2A, *goExecutor) {
 	t.Helper()
 	e := &goExecutor{}
-	handler := a2asrv.NewHandler(e, a2asrv.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
+	handler := a2asrv.NewHandler(e, a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
 	rpc, version := a2asrv.NewJSONRPCHandler(handler), a2a.ProtocolVersion("1.0")
 	if old {
 		rpc, version = a2av0.NewJSONRPCHandler(handler), a2a.ProtocolVersion("0.3.0")
@@ -107,6 +106,7 @@ func TestA2A_calls_servers_of_a2a_go(t *testing.T) {
 }
 
 func playWithGoAgent(t *testing.T, old, streaming bool) {
+	t.Helper()
 	a, e := newGoAgent(t, old, streaming)
 	goOn := func(req run.Request) *recorder {
 		t.Helper()
