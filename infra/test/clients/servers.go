@@ -31,7 +31,10 @@ type server struct {
 
 // servers returns all servers. Makefile installs what they need.
 func servers() []server {
-	const agui = "AG-UI servers (Python)"
+	const (
+		agui      = "AG-UI servers (Python)"
+		apiServer = "adk api_server"
+	)
 	tool := map[string]any{
 		"name": "pick_color", "description": "Lets the user choose a color.", "parameters": map[string]any{"type": "object"},
 	}
@@ -41,6 +44,7 @@ func servers() []server {
 		}},
 		{agui, "langgraph", "/", "python", []string{".venv-agui/bin/python", "agui_langgraph.py"}, map[string]any{"type": "ag_ui"}},
 		{agui, "documented", "/", "python", []string{".venv-agui/bin/python", "agui_documented.py"}, map[string]any{"type": "ag_ui"}},
+		{apiServer, "adk", "", "python", []string{".venv-adk/bin/python", "adk_server.py"}, map[string]any{"type": "adk", "app": "scripted"}},
 	}
 }
 

@@ -44,6 +44,7 @@ func stories() []story {
 		{"@a2a-js/sdk 1.x", "js", []string{"node", "a2a_v1.mjs"}, 60},
 		{"@a2a-js/sdk 0.3", "js", []string{"node", "a2a_v03.mjs"}, 20},
 		{"AG-UI servers (Python)", "python", []string{".venv-agui/bin/python", "agui.py"}, 89},
+		{"adk api_server", "python", []string{".venv-adk/bin/python", "adk_called.py"}, 57},
 	}
 }
 

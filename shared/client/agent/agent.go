@@ -1,7 +1,8 @@
 // Package agent calls the configured agents: stateless endpoints that get a session's
 // whole history and stream their output. docs/agent-protocol.md specifies the
 // protocol for authors of agents; models behind OpenAI's chat completions and Responses
-// APIs, and agents that speak AG-UI or A2A, are supported too.
+// APIs, agents that speak AG-UI or A2A, and agents served by ADK's API server are
+// supported too.
 //
 // Agents satisfy the contract of run.Agent, and more: their output is checked, every
 // event has the run's invocation and an author, an item begins only when none is in
@@ -18,5 +19,6 @@ var (
 	_ run.Agent  = (*Responses)(nil)
 	_ run.Agent  = (*AGUI)(nil)
 	_ run.Agent  = (*A2A)(nil)
+	_ run.Agent  = (*ADK)(nil)
 	_ run.Agents = Directory(nil)
 )

@@ -154,8 +154,10 @@ func (r *reader) agent() run.Agent {
 		a = NewAGUI(e, r.frontend())
 	case "a2a":
 		a = NewA2A(e, r.card(e.URL))
+	case "adk":
+		a = NewADK(e, r.app())
 	default:
-		r.fail("type", `must be "http", "chat_completions", "responses", "ag_ui" or "a2a"`)
+		r.fail("type", `must be "http", "chat_completions", "responses", "ag_ui", "a2a" or "adk"`)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Members)) {
 		r.fail(jsonx.EscapePointer(name), "is not known for type %s", kind)

@@ -135,6 +135,7 @@ func TestParseConfigRefuses(t *testing.T) {
 	chat := func(members string) string {
 		return `{"x":{"type":"chat_completions","url":"http://h"` + members + `}}`
 	}
+	adk := func(members string) string { return `{"x":{"type":"adk","url":"http://h"` + members + `}}` }
 	agui := func(members string) string { return `{"x":{"type":"ag_ui","url":"http://h"` + members + `}}` }
 	for name, c := range map[string]struct{ config, pointer string }{
 		"no object":                        {`[]`, ""},
@@ -145,6 +146,9 @@ func TestParseConfigRefuses(t *testing.T) {
 		"an agent that is no object":       {`{"x":"http://h"}`, "/x"},
 		"no type":                          {`{"x":{"url":"http://h"}}`, "/x/type"},
 		"an unknown type":                  {`{"x":{"type":"grpc","url":"http://h"}}`, "/x/type"},
+		"an app without a name":            {adk(""), "/x/app"},
+		"an app that is a path":            {adk(`,"app":"a/b"`), "/x/app"},
+		"an app for another type":          {only(`,"app":"a"`), "/x/app"},
 		"no url":                           {`{"x":{"type":"http"}}`, "/x/url"},
 		"a url of another scheme":          {`{"x":{"type":"http","url":"file:///etc/passwd"}}`, "/x/url"},
 		"a url without a host":             {`{"x":{"type":"http","url":"http:///x"}}`, "/x/url"},

@@ -86,11 +86,14 @@ func (c configured) Continuations() int { return c.endpoint.continuations }
 
 // endpoint sends requests to an address over persistent connections.
 type endpoint struct {
-	url      string
-	method   string      // of requests; "" is POST
-	accept   string      // content types of an answer; "" is a stream or a document
-	header   http.Header // configured; may hold secrets
-	extra    http.Header // of the protocol
+	url    string
+	method string      // of requests; "" is POST
+	accept string      // content types of an answer; "" is a stream or a document
+	header http.Header // configured; may hold secrets
+	extra  http.Header // of the protocol
+	// once is set for requests that must not be repeated if the agent may have got
+	// them.
+	once     bool
 	timeouts Timeouts
 	client   *http.Client
 
@@ -204,9 +207,11 @@ func (e *endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, body
 	req.Header.Set("Accept", cmp.Or(e.accept, accepted))
 	req.Header.Set("User-Agent", "rethread")
 	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header)) // the trace of the run
-	// An empty key is not sent, but lets the client repeat a request on a kept
-	// connection that the other side had closed.
-	req.Header["Idempotency-Key"] = []string{}
+	if !e.once {
+		// An empty key is not sent, but lets the client repeat a request on a kept
+		// connection that the other side had closed.
+		req.Header["Idempotency-Key"] = []string{}
+	}
 	resp, err := e.client.Do(req)
 	if err != nil {
 		return nil, e.unanswered(err)
@@ -223,10 +228,12 @@ func (e *endpoint) unanswered(err error) error {
 	cause := e.redacted(err)
 	var timeout interface{ Timeout() bool }
 	var netErr *net.OpError
+	broken := errors.As(err, &netErr) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	unsent := netErr != nil && netErr.Op == "dial"
 	switch {
 	case errors.Is(err, errRedirect):
 		return backoff.Permanent(newError(CodeRefused, "the agent redirects to another address").because(cause))
-	case errors.As(err, &netErr), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case broken && (unsent || !e.once):
 		return newError(CodeUnreachable, "the agent cannot be reached").because(cause)
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return backoff.Permanent(newError(CodeTimeout, "the agent did not answer in time").because(cause))
@@ -246,7 +253,11 @@ func (e *endpoint) refused(resp *http.Response) error {
 	}
 	err.Detail = clean(e.redact(string(text)), maxExcerpt)
 	switch resp.StatusCode {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		if e.once {
+			return backoff.Permanent(err)
+		}
 	default:
 		return backoff.Permanent(err)
 	}

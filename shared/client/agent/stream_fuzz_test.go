@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -69,11 +70,26 @@ func FuzzAGUIStream(f *testing.F) {
 	})
 }
 
+// FuzzADKStream is FuzzAgentStream for ADK's API server.
+func FuzzADKStream(f *testing.F) {
+	f.Add(adkStream(adkSaid("e1", `{"text":"a"}`, `,"partial":true`), adkSaid("e2", `{"text":"b"}`, `,"branch":"x"`), adkSaid("e1", `{"text":"ab","thoughtSignature":"_-8="}`)))
+	f.Add(adkStream(adkSaid("e1", `{"functionCall":{"id":"c","name":"f","args":{}}}`, `,"longRunningToolIds":["c"]`), adkSaid("e1", "", `,"actions":{"artifactDelta":{"a":1e9}}`)))
+	f.Add(adkStream(adkSaid("e1", "", `,"errorCode":"SAFETY"`), `{"error":{},"error_details":{"error_type":"E"}}`))
+	fuzzStream(f, func(url string) run.Agent {
+		return agent.NewADK(agent.Endpoint{URL: url, Timeouts: patient()}, "app")
+	})
+}
+
 func fuzzStream(f *testing.F, newAgent func(url string) run.Agent) {
 	f.Helper()
 	var answer atomic.Pointer[string]
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
+		if strings.HasPrefix(r.URL.Path, "/apps/") { // a session of ADK's, or its artifact
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, "null")
+			return
+		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, *answer.Load())
 	}))
