@@ -70,6 +70,9 @@ func withSystem(
 ) (err error) {
 	agent := script.Serve()
 	defer agent.Close()
+	itself := serveSelf()
+	defer itself.Close()
+	itself.agents(others)
 	config, err := agents(agent.URL, others)
 	if err != nil {
 		return err
@@ -86,6 +89,9 @@ func withSystem(
 		return fmt.Errorf("%w (log: %s)", err, logFile.Name())
 	}
 	defer func() { err = errors.Join(err, h.Stop(), logFile.Close()) }()
+	if err := itself.aim(ctx, h.URL); err != nil {
+		return err
+	}
 	return do(h.URL)
 }
 

@@ -34,7 +34,10 @@ func servers() []server {
 	const (
 		agui      = "AG-UI servers (Python)"
 		apiServer = "adk api_server"
+		a2a       = "A2A servers"
 	)
+	v1, old := []string{".venv-adk/bin/python", "a2a_server_v1.py"}, []string{".venv-0.3/bin/python", "a2a_server_v03.py"}
+	adk := []string{".venv-adk/bin/python", "a2a_server_adk.py"}
 	tool := map[string]any{
 		"name": "pick_color", "description": "Lets the user choose a color.", "parameters": map[string]any{"type": "object"},
 	}
@@ -45,6 +48,11 @@ func servers() []server {
 		{agui, "langgraph", "/", "python", []string{".venv-agui/bin/python", "agui_langgraph.py"}, map[string]any{"type": "ag_ui"}},
 		{agui, "documented", "/", "python", []string{".venv-agui/bin/python", "agui_documented.py"}, map[string]any{"type": "ag_ui"}},
 		{apiServer, "adk", "", "python", []string{".venv-adk/bin/python", "adk_server.py"}, map[string]any{"type": "adk", "app": "scripted"}},
+		{a2a, "a2a-both", "/both", "python", v1, map[string]any{"type": "a2a"}},
+		{a2a, "a2a-old", "/old", "python", v1, map[string]any{"type": "a2a"}},
+		{a2a, "a2a-polled", "/polled", "python", v1, map[string]any{"type": "a2a"}},
+		{a2a, "a2a-0.3", "", "python", old, map[string]any{"type": "a2a"}},
+		{a2a, "a2a-adk", "", "python", adk, map[string]any{"type": "a2a"}},
 	}
 }
 

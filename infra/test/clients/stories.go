@@ -45,6 +45,7 @@ func stories() []story {
 		{"@a2a-js/sdk 0.3", "js", []string{"node", "a2a_v03.mjs"}, 20},
 		{"AG-UI servers (Python)", "python", []string{".venv-agui/bin/python", "agui.py"}, 89},
 		{"adk api_server", "python", []string{".venv-adk/bin/python", "adk_called.py"}, 57},
+		{"A2A servers", "python", []string{".venv-adk/bin/python", "a2a_called.py"}, 189},
 	}
 }
 

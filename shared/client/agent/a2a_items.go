@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 
-	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -125,29 +124,4 @@ func (s *a2aItems) complete() error {
 	}
 	s.said[s.id], s.open = all, false
 	return s.event(s.id, digest(all), s.pieces)
-}
-
-// event emits an event with these parts, which completes the item in progress.
-func (s *a2aItems) event(id, digest string, pieces []a2aPiece) error {
-	parts := make([]any, len(pieces))
-	var waiting []string
-	for i, p := range pieces {
-		parts[i] = p.json()
-		if p.call != nil && p.waits {
-			waiting = append(waiting, p.call.ID)
-		}
-	}
-	members := map[string]any{"content": map[string]any{"role": "model", "parts": parts}}
-	if len(waiting) > 0 {
-		members["long_running_tool_ids"] = waiting
-	}
-	var err error
-	if members[a2aMember], err = s.member(id, digest); err != nil {
-		return err
-	}
-	raw, err := jsonx.Marshal(members)
-	if err != nil {
-		return fmt.Errorf("encode an event: %w", err)
-	}
-	return s.out.event(raw)
 }

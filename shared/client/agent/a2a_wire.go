@@ -3,9 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"strings"
-
-	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
 // The types below are what this package reads of A2A, versions 1.0 and 0.3. They keep
@@ -127,54 +124,3 @@ func (s a2aState) final() bool {
 
 // paused reports whether a task waits for its user.
 func (s a2aState) paused() bool { return s == "input-required" || s == "auth-required" }
-
-// parseA2AResult reads a result of either version. A task that was asked for comes
-// without a wrapper in both.
-func parseA2AResult(raw json.RawMessage) (a2aResult, error) {
-	var r a2aResult
-	var kind struct {
-		Kind string `json:"kind"`
-		ID   string `json:"id"`
-	}
-	if !jsonx.IsObject(raw) || json.Unmarshal(raw, &kind) != nil {
-		return r, errA2AResult()
-	}
-	var into any = &r
-	switch {
-	case kind.Kind == "task", kind.Kind == "" && kind.ID != "":
-		r.Task = &a2aTask{}
-		into = r.Task
-	case kind.Kind == "message":
-		r.Message = &a2aMessage{}
-		into = r.Message
-	case kind.Kind == "status-update":
-		r.StatusUpdate = &a2aUpdate{}
-		into = r.StatusUpdate
-	case kind.Kind == "artifact-update":
-		r.ArtifactUpdate = &a2aUpdate{}
-		into = r.ArtifactUpdate
-	}
-	if json.Unmarshal(raw, into) != nil || !r.whole() {
-		return r, errA2AResult()
-	}
-	return r, nil
-}
-
-// whole reports whether the result has what its kind requires.
-func (r a2aResult) whole() bool {
-	switch {
-	case r.Task != nil:
-		return r.Task.ID != "" && r.Task.Status.State != ""
-	case r.Message != nil:
-		return true
-	case r.StatusUpdate != nil:
-		return r.StatusUpdate.Status != nil && r.StatusUpdate.Status.State != ""
-	case r.ArtifactUpdate != nil:
-		return r.ArtifactUpdate.Artifact != nil
-	}
-	return false
-}
-
-func errA2AResult() error {
-	return fault.New(fault.Malformed, "must be a task, a message, a status update or an artifact update")
-}
