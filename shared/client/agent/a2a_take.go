@@ -61,6 +61,13 @@ func (c *a2aCall) takeTask(t *a2aTask) error {
 		}
 		ours = ours || m.ID == c.messageID
 	}
+	// The message of a task at work comes first: it is part of the history as soon as
+	// there is another status, and must not depend on when the task is asked for.
+	if m := t.Status.Message; m != nil && !t.Status.State.final() && !t.Status.State.paused() {
+		if err := c.items.say(m.ID, m.Parts, false); err != nil {
+			return err
+		}
+	}
 	for _, a := range t.Artifacts {
 		if err := c.items.say(a.ID, a.Parts, false); err != nil {
 			return err

@@ -139,6 +139,28 @@ func TestA2A_reads_the_older_version(t *testing.T) {
 	}
 }
 
+// Whenever a task is asked for, a message of its progress comes before the artifacts.
+func TestA2A_orders_progress_before_artifacts(t *testing.T) {
+	const (
+		message  = `{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"I look it up."}]}`
+		artifact = `"artifacts":[{"artifactId":"a","parts":[{"text":"20 degrees."}]}]`
+		working  = `{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING","message":` + message + `}`
+		over     = `{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"},"history":[` + message + `],` + artifact + `}`
+	)
+	for name, seen := range map[string]string{"at work": working + "," + artifact + "}", "before its artifact": working + "}"} {
+		t.Run(name, func(t *testing.T) {
+			f := newA2AFake(t, pollingCard).
+				on("SendMessage", result(`{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_SUBMITTED"}}}`)).
+				on("GetTask", result(seen)).
+				on("GetTask", result(over))
+			r := mustRecord(t, f.agent(), ask(t, "weather"))
+			if want := `[{"text":"I look it up."}]` + "\n" + `[{"text":"20 degrees."}]`; r.contents() != want {
+				t.Errorf("%s, want %s", r.contents(), want)
+			}
+		})
+	}
+}
+
 func TestA2A_polls_an_agent_that_does_not_stream(t *testing.T) {
 	f := newA2AFake(t, pollingCard).
 		on("SendMessage", result(task("TASK_STATE_WORKING"))).
