@@ -17,15 +17,25 @@ VENV     := $(CURDIR)/.venv
 PYTOOLS  := $(VENV)/installed
 ADK      := clients/python
 VENV_ADK := $(CURDIR)/$(ADK)/.venv-adk
-ADKTOOLS := $(VENV_ADK)/installed
+ADKTOOLS := $(VENV_ADK)/installed $(VENV_ADK)-1/installed
 SUPPLY   := $(TOOLS)/supply
+RELEASE  := infra/tools/release
+RELEASETOOLS := $(RELEASE)/.venv/installed $(RELEASE)/packages/node_modules/.package-lock.json
+
+# The npm package `rethread`.
+PACKAGE      := clients/js
+PACKAGEBUILT := $(PACKAGE)/dist/index.js
+PACKAGETOOLS := $(PACKAGE)/node_modules/.package-lock.json
 
 WEB        := functions/console/web
 PAGE       := $(WEB)/dist/index.html
 WEBTOOLS   := $(WEB)/node_modules/.package-lock.json
-WEB_SOURCE := $(shell find $(WEB) clients/js -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/test/*')
+WEB_SOURCE := $(shell find $(WEB) -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/test/*')
 BROWSER    := infra/test/browser
 BROWSERTOOLS := $(BROWSER)/node_modules/.package-lock.json
+# Front ends of other stacks.
+FRONTENDS     := infra/test/frontends
+FRONTENDTOOLS := $(FRONTENDS)/node_modules/.package-lock.json
 
 # The official clients that `make test-clients` uses, each in an environment of its own.
 CLIENTS     := infra/test/clients
@@ -54,7 +64,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python test-clients test-generated tck test-web test-browser hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean
+.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench meter costs fuzz version release release-files release-check workflows tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,10 +110,15 @@ console: ## Build the console's page, if Node.js is installed
 node:
 	@$(HAS_NODE) || { echo "Node.js is missing or too old: $(GET_NODE)" >&2; exit 1; }
 
-$(PAGE): $(WEBTOOLS) $(WEB_SOURCE)
+$(PAGE): $(WEBTOOLS) $(PACKAGEBUILT) $(WEB_SOURCE)
 	@echo "building the console"
 	@cd $(WEB) && npm run --silent build -- --logLevel warn
 	@touch $@ $(WEB)/dist/.gitkeep
+
+$(PACKAGEBUILT): $(PACKAGETOOLS) $(wildcard $(PACKAGE)/tsconfig*.json) $(shell find $(PACKAGE)/src -name '*.ts' -not -name schema.ts) infra/openapi.yaml
+	@echo "building the npm package"
+	@rm -rf $(@D) && cd $(PACKAGE) && npm run --silent build
+	@touch $@
 
 # Most tests wait for the engine or for time to pass, hence more of them than cores;
 # the end-to-end tests begin first, as they take longest. The linter runs vet.
@@ -147,11 +162,14 @@ test-go:
 test-contract: build $(PYTOOLS) ## Send requests generated from infra/openapi.yaml to the running API
 	@go run ./infra/tools/schemathesis -program $(VENV)/bin/schemathesis -host $(LOCAL)
 
-test-python: build $(ADKTOOLS) ## Test the Python package with google-adk against the local system
-	@cd $(ADK) && $(VENV_ADK)/bin/ruff format --check . && $(VENV_ADK)/bin/ruff check . \
-		&& $(VENV_ADK)/bin/mypy && $(VENV_ADK)/bin/pytest -q
+# The tests that google-adk 1 is used for: those of the services, without ADK's command line.
+ADK1_TESTS := $(patsubst %,tests/test_%.py,artifacts concurrency events runner sessions)
 
-test-clients: node build $(CLIENTTOOLS) $(if $(ONLY),,test-generated) ## Play stories with the official clients against the local system: ONLY= part of a story's name
+test-python: build $(ADKTOOLS) ## Test the Python package with google-adk 2 and 1 against the local system
+	@cd $(ADK) && $(VENV_ADK)/bin/ruff format --check . && $(VENV_ADK)/bin/ruff check . \
+		&& $(VENV_ADK)/bin/mypy && $(VENV_ADK)/bin/pytest -q && $(VENV_ADK)-1/bin/pytest -q $(ADK1_TESTS)
+
+test-clients: node build $(CLIENTTOOLS) $(PACKAGEBUILT) $(if $(ONLY),,test-generated) ## Play stories with the official clients against the local system: ONLY= part of a story's name
 	@go run ./$(CLIENTS) -only '$(ONLY)'
 
 test-generated: node build $(GENERATEDTOOLS) ## Generate clients from infra/openapi.yaml and play a story with each: LANGUAGE=go, python or typescript
@@ -161,12 +179,29 @@ tck: build ## Run the A2A TCK: A2A_TCK= the folder of its branch 1.0-dev (or, wi
 	@test -n "$(A2A_TCK)" || { echo "name the folder of github.com/a2aproject/a2a-tck: A2A_TCK=…" >&2; exit 1; }
 	@go run ./$(CLIENTS) -tck '$(A2A_TCK)' -tck-version '$(or $(TCK_VERSION),1.0)' -python '$(or $(TCK_PYTHON),$(PYTHON))'
 
-test-web: node $(WEBTOOLS) $(BROWSERTOOLS) ## Type-check the console's page and its browser tests, and run the page's unit tests
+open-responses: build ## Run the compliance suite of Open Responses: OPEN_RESPONSES= a folder of openresponses/openresponses in which bun is installed
+	@test -n "$(OPEN_RESPONSES)" || { echo "name the folder of github.com/openresponses/openresponses: OPEN_RESPONSES=…" >&2; exit 1; }
+	@go run ./$(CLIENTS) -open-responses '$(OPEN_RESPONSES)'
+
+test-js: node $(PACKAGEBUILT) ## Type-check the npm package, and test what it is built to
+	@cd $(PACKAGE) && npm run --silent check && npm run --silent test
+
+adk-suite: build $(ADKTOOLS) ## Run ADK's own tests of its services with Rethread's: ADK_TESTS= a folder of google/adk-python, ADK_SUITE_PYTHON= a Python with rethread-adk and what they import
+	@test -n "$(ADK_TESTS)" || { echo "name the folder of github.com/google/adk-python: ADK_TESTS=…" >&2; exit 1; }
+	@cd $(ADK) && PYTHONPATH=suite '$(or $(ADK_SUITE_PYTHON),$(VENV_ADK)/bin/python)' -m pytest -q -p adk_suite -c /dev/null \
+		-o asyncio_mode=auto --noconftest -W ignore \
+		'$(ADK_TESTS)/tests/unittests/sessions/test_session_service.py' '$(ADK_TESTS)/tests/unittests/artifacts/test_artifact_service.py'
+
+test-web: node $(WEBTOOLS) $(PACKAGEBUILT) $(BROWSERTOOLS) ## Type-check the console's page and its browser tests, and run the page's unit tests
 	@cd $(WEB) && npm run --silent check && npm run --silent test
 	@cd $(BROWSER) && npm run --silent check
 
 test-browser: node build $(BROWSERTOOLS) ## Use the console in Chromium, against the local system
 	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(BROWSER) && npm run --silent test
+
+test-frontends: node build $(FRONTENDTOOLS) ## Use the pages of docs/frontends.md, with CopilotKit, assistant-ui and useChat, in Chromium
+	@cd $(FRONTENDS) && npm run --silent check
+	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(FRONTENDS) && npm run --silent test
 
 FUZZTIME ?= 10s
 fuzz: ## Fuzz every parser: FUZZTIME=10s for each, ONLY= part of a target's name
@@ -230,18 +265,65 @@ licences: $(SUPPLY)/built ## Fail if a deployed part has a licence that is not a
 bench: build ## Measure the capacity units of each operation and the delay from token to watcher; write docs/costs.md
 	@go run ./infra/bench
 
-costs: ## Write docs/costs.md from the units that make bench has recorded
+meter: build ## Measure what whole HTTP requests cost, through the local system, in some 7 minutes (QUICK=1: after 10 turns only); write docs/benchmarks/meter.json, docs/costs.md and the README's tables
+	@go run ./infra/bench -meter $(if $(QUICK),-quick)
+
+costs: ## Write docs/costs.md and the tables in the README from what make bench and make meter have recorded
 	@go run ./infra/bench -page
 
 # Half the usual time: the fuzzers' corpora were run by `make test` before.
 ci: export FUZZTIME = 5s
-CI_STEPS := fmt-check verify test lint licences validate reproducible fuzz chaos test-contract test-python test-clients test-web test-browser
+CI_STEPS := fmt-check verify test lint licences validate reproducible fuzz chaos test-contract test-python test-clients test-js test-web test-browser test-frontends release-check workflows
 # How many steps run at the same time. More than one saves time only with more than two
 # cores, and slows tests that wait for others.
 JOBS ?= 1
 
-ci: build $(GOLANGCI) $(GOTEST) $(SUPPLY)/built $(PYTOOLS) $(ADKTOOLS) $(CLIENTTOOLS) $(GENERATEDTOOLS) $(WEBTOOLS) $(BROWSERTOOLS) ## Everything that must pass before a change lands; JOBS=… steps at a time
+ci: build $(GOLANGCI) $(GOTEST) $(SUPPLY)/built $(PYTOOLS) $(ADKTOOLS) $(CLIENTTOOLS) $(GENERATEDTOOLS) $(PACKAGEBUILT) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(RELEASETOOLS) ## Everything that must pass before a change lands; JOBS=… steps at a time
 	@go build -o build/ ./infra/tools/steps && BUILT=1 build/steps -at-once $(JOBS) $(CI_STEPS)
+
+version: ## Write VERSION=x.y.z to every file that names the version, and move the changelog's unreleased entries to it
+	@go run ./$(RELEASE) set -version '$(VERSION)'
+
+release: ## Build and check all that is published as VERSION=x.y.z, in build/release; nothing is published
+	@mkdir -p build && go build -o build/rethread-release ./$(RELEASE) && build/rethread-release check -version '$(VERSION)'
+	@rm -rf $(PACKAGE)/dist build/release-programs
+	@$(MAKE) -s --no-print-directory release-files FOLDER=build/release
+
+# Runs a command, and prints its output if it fails.
+quietly = out=$$($(1) 2>&1) || { echo "$$out" >&2; exit 1; }
+
+# The time of all files in a release is that of the commit.
+release-files: RELEASED = build/rethread-release
+release-files: export SOURCE_DATE_EPOCH = $(shell build/rethread-release time)
+release-files: node console $(PACKAGEBUILT) $(RELEASETOOLS) $(SUPPLY)/built build/release-programs
+	@rm -rf $(FOLDER) build/release-sbom && mkdir -p $(FOLDER)/python build/release-sbom
+	@npm pack --silent --pack-destination $(FOLDER) ./$(PACKAGE) >/dev/null
+	@$(call quietly,$(RELEASE)/packages/node_modules/.bin/publint run $(FOLDER)/rethread-$(VERSION).tgz --strict)
+	@$(call quietly,$(RELEASE)/packages/node_modules/.bin/attw $(FOLDER)/rethread-$(VERSION).tgz --profile esm-only --format ascii)
+	@$(call quietly,npm publish --dry-run $(FOLDER)/rethread-$(VERSION).tgz)
+	@$(call quietly,$(RELEASE)/.venv/bin/python -m build --no-isolation --outdir $(FOLDER)/python $(ADK))
+	@$(call quietly,$(RELEASE)/.venv/bin/twine check --strict $(FOLDER)/python/*)
+	@mv $(FOLDER)/python/* $(FOLDER) && rmdir $(FOLDER)/python
+	@for f in $(FUNCTIONS); do $(SUPPLY)/cyclonedx-gomod bin -json -noserial -notimestamp \
+		-version v$(VERSION) -output build/release-sbom/$$f.json build/release-programs/$$f; done
+	@go run ./infra/tools/sbom -output $(FOLDER)/rethread-$(VERSION).sbom.json build/release-sbom/*.json
+	@$(RELEASED) bundle -version $(VERSION) -programs build/release-programs -output $(FOLDER)/rethread-aws-$(VERSION).tar \
+		LICENSE $(FOLDER)/rethread-$(VERSION).sbom.json
+	@$(RELEASED) notes $(DRY) -version $(VERSION) >$(FOLDER)/rethread-$(VERSION).md
+	@$(RELEASED) module -version $(VERSION) >$(FOLDER)/rethread-go-$(VERSION).sum
+	@$(RELEASED) seal -version $(VERSION) -output $(FOLDER)
+
+build/release-programs: console
+	@mkdir -p $@ && $(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o $@/ ./functions/...
+
+release-check: ## Build a release of the current files twice, and fail if the bytes differ; they may be uncommitted
+	@mkdir -p build && go build -o build/rethread-release ./$(RELEASE) && build/rethread-release check -dry -version '$(shell cat VERSION)'
+	@rm -rf build/release-programs
+	@for folder in one two; do $(MAKE) -s --no-print-directory release-files DRY=-dry VERSION=$(shell cat VERSION) FOLDER=build/release-check/$$folder; done
+	@diff -r build/release-check/one build/release-check/two && echo "both builds have the same bytes"
+
+workflows: $(SUPPLY)/built ## Check the workflows in .github
+	@$(SUPPLY)/actionlint
 
 verify: ## Check the downloaded modules against go.sum
 	@go mod verify
@@ -281,12 +363,23 @@ $(PYTOOLS): infra/tools/requirements.txt
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-$(ADKTOOLS): $(ADK)/requirements.txt $(ADK)/pyproject.toml
+$(VENV_ADK)-1/installed: $(ADK)/requirements-1.txt
+$(VENV_ADK)-1/installed: LIST = --no-deps -r $(ADK)/requirements-1.txt
+$(VENV_ADK)/installed: $(ADK)/requirements.txt
+$(VENV_ADK)/installed: LIST = -r $(ADK)/requirements.txt
+$(ADKTOOLS): $(ADK)/pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
-	@echo "installing google-adk and the test requirements of $(ADK) into $(VENV_ADK)"
-	@$(PYTHON) -m venv $(VENV_ADK)
-	@$(VENV_ADK)/bin/pip install --quiet --disable-pip-version-check -r $<
-	@$(VENV_ADK)/bin/pip install --quiet --disable-pip-version-check --no-deps -e $(ADK)
+	@echo "installing google-adk and the test requirements of $(ADK) into $(@D)"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check $(LIST)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps -e $(ADK)
+	@touch $@
+
+$(RELEASE)/.venv/installed: $(RELEASE)/requirements.txt
+	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
+	@echo "installing the Python tools of $< into $(@D)"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
 $(CLIENTS)/python/.venv-%/installed: $(CLIENTS)/python/requirements-%.txt
@@ -296,11 +389,11 @@ $(CLIENTS)/python/.venv-%/installed: $(CLIENTS)/python/requirements-%.txt
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-$(WEBTOOLS) $(BROWSERTOOLS) $(CLIENTS)/js/node_modules/.package-lock.json $(GENERATED)/typescript/node_modules/.package-lock.json: %/node_modules/.package-lock.json: %/package-lock.json
+$(PACKAGETOOLS) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(RELEASE)/packages/node_modules/.package-lock.json $(CLIENTS)/js/node_modules/.package-lock.json $(GENERATED)/typescript/node_modules/.package-lock.json: %/node_modules/.package-lock.json: %/package-lock.json
 	@echo "installing the packages of $*/package-lock.json"
 	@cd $* && npm ci --loglevel=error --no-audit --no-fund
 	@touch $@
 
 clean: ## Remove build results and local data; installed tools stay
-	rm -rf build .aws-sam .hypothesis .schemathesis schemathesis-report $(BROWSER)/results
+	rm -rf build $(PACKAGE)/dist .aws-sam .hypothesis .schemathesis schemathesis-report $(BROWSER)/results
 	find $(WEB)/dist -mindepth 1 -not -name .gitkeep -delete

@@ -44,11 +44,15 @@ func delays(ctx context.Context, out io.Writer, root, table string) error {
 
 func delayOf(ctx context.Context, root, table string, s delay.Scenario) (result delay.Result, err error) {
 	agent := &delay.Agent{}
-	config, stop, err := serve(ctx, agent)
+	url, stop, err := serve(ctx, agent)
 	if err != nil {
 		return delay.Result{}, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
+	config, err := agent.Config(url)
+	if err != nil {
+		return delay.Result{}, err
+	}
 	engine, err := dynamodblocal.Start(ctx, dynamodblocal.Options{Root: root})
 	if err != nil {
 		return delay.Result{}, err
@@ -72,19 +76,16 @@ func delayOf(ctx context.Context, root, table string, s delay.Scenario) (result 
 	return result, err
 }
 
-// serve serves the agent until stop is called, and returns the value of AGENTS.
-func serve(ctx context.Context, agent *delay.Agent) (config string, stop func() error, err error) {
+// serve serves an agent at url until stop is called.
+func serve(ctx context.Context, agent http.Handler) (url string, stop func() error, err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, fmt.Errorf("listen for the agent: %w", err)
 	}
-	if config, err = agent.Config("http://" + listener.Addr().String()); err != nil {
-		return "", nil, errors.Join(err, listener.Close())
-	}
 	server := &http.Server{Handler: agent, ReadHeaderTimeout: readHeaderTimeout}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	return config, func() error {
+	return "http://" + listener.Addr().String(), func() error {
 		closed := server.Close()
 		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 			return errors.Join(closed, fmt.Errorf("serve the agent: %w", err))

@@ -1,7 +1,8 @@
 // Command bench prints the capacity units of the store's operations, over
 // histories of growing length, and the delay of tokens to their watchers. It fails
 // if an operation exceeds its bound; times are only printed, because they depend
-// on the machine. It writes the cost in dollars to docs/costs.md.
+// on the machine. With -meter it measures whole requests through the local system. It
+// writes the cost in dollars to docs/costs.md and the README.
 package main
 
 import (
@@ -14,43 +15,62 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/rethread/rethread/infra/bench/meter/scenario"
 	"github.com/rethread/rethread/infra/bench/price"
 	"github.com/rethread/rethread/infra/local/repo"
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 func main() {
-	page := flag.Bool("page", false, "only write docs/costs.md from the recorded measures")
-	units := flag.Bool("units", false, "do not measure times; write docs/costs.md from new measures")
+	var what choice
+	flag.BoolVar(&what.page, "page", false, "only write docs/costs.md from the recorded measures")
+	flag.BoolVar(&what.units, "units", false, "do not measure times; write docs/costs.md from new measures")
+	flag.BoolVar(&what.metered, "meter", false, "only measure whole requests through the local system, and record that")
+	flag.BoolVar(&what.quick, "quick", false, "with -meter: measure after 10 turns only, and record nothing")
 	flag.Parse()
 	ctx := context.Background()
-	if err := run(ctx, os.Stdout, *page, *units); err != nil {
+	if err := run(ctx, os.Stdout, what); err != nil {
 		slog.ErrorContext(ctx, "bench", "error", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, out io.Writer, page, units bool) error {
+// choice is what to measure.
+type choice struct{ page, units, metered, quick bool }
+
+func run(ctx context.Context, out io.Writer, what choice) error {
 	root, err := repo.Root("")
 	if err != nil {
 		return err
 	}
-	if page {
+	switch {
+	case what.page:
 		return writePage(root)
+	case what.metered && what.quick:
+		plan := scenario.Full()
+		plan.Histories = plan.Histories[:1]
+		_, err := meters(ctx, out, root, plan)
+		return err
+	case what.metered:
+		return recordMeter(ctx, out, root)
 	}
-	template, err := samtemplate.Load(filepath.Join(root, "template.yaml"), samtemplate.Options{
-		Parameters: map[string]string{"JwtIssuer": "https://bench.invalid", "JwtAudience": "bench"},
-	})
+	template, err := loadTemplate(root)
 	if err != nil {
 		return err
 	}
-	if err := record(ctx, out, root, template.Tables[0]); err != nil || units {
+	if err := record(ctx, out, root, template.Tables[0]); err != nil || what.units {
 		return err
 	}
 	if _, err := io.WriteString(out, "\n"); err != nil {
 		return err
 	}
 	return delays(ctx, out, root, template.Tables[0].Name)
+}
+
+func loadTemplate(root string) (*samtemplate.Template, error) {
+	return samtemplate.Load(filepath.Join(root, "template.yaml"), samtemplate.Options{
+		Parameters: map[string]string{"JwtIssuer": "https://bench.invalid", "JwtAudience": "bench"},
+	})
 }
 
 // record measures units, records them, and writes the page.
@@ -63,7 +83,11 @@ func record(ctx context.Context, out io.Writer, root string, table samtemplate.T
 	if err != nil {
 		return fmt.Errorf("count the metrics of alarms: %w", err)
 	}
-	measures := price.Record(rows, bytes.Count(template, []byte("MetricName:")))
+	alarmMetrics, dashboards, err := price.Monitoring(template)
+	if err != nil {
+		return err
+	}
+	measures := price.Record(rows, alarmMetrics, dashboards)
 	if err := measures.WriteFile(recorded(root)); err != nil {
 		return err
 	}
@@ -75,15 +99,44 @@ func writePage(root string) error {
 	if err != nil {
 		return err
 	}
+	metered, err := scenario.ReadFile(meterFile(root))
+	if err != nil {
+		return err
+	}
 	var page bytes.Buffer
-	if err := price.Page(&page, measures); err != nil {
+	if err := price.Page(&page, measures, metered); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(root, "docs", "costs.md"), page.Bytes(), 0o644); err != nil { //nolint:gosec // all may read it
 		return fmt.Errorf("write the page of costs: %w", err)
 	}
+	page.Reset()
+	if err := scenario.Page(&page, metered); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(root, "docs", "benchmarks", "requests.md"), page.Bytes(), 0o644); err != nil { //nolint:gosec // as above
+		return fmt.Errorf("write the page of whole requests: %w", err)
+	}
+	return writeSummary(filepath.Join(root, "README.md"), measures, metered)
+}
+
+// writeSummary replaces the tables of costs in the README.
+func writeSummary(readme string, measures price.Measures, metered scenario.Record) error {
+	text, err := os.ReadFile(readme) //nolint:gosec // the repository's own
+	if err != nil {
+		return fmt.Errorf("write the costs in the README: %w", err)
+	}
+	replaced, err := price.Summary(string(text), measures, metered)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(readme, []byte(replaced), 0o644); err != nil { //nolint:gosec // all may read it
+		return fmt.Errorf("write the costs in the README: %w", err)
+	}
 	return nil
 }
+
+func meterFile(root string) string { return filepath.Join(root, "docs", "benchmarks", "meter.json") }
 
 func recorded(root string) string {
 	return filepath.Join(root, "infra", "bench", "price", "measures.json")

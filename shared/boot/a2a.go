@@ -11,6 +11,7 @@ import (
 
 	"github.com/rethread/rethread/shared/client/signing"
 	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/follow"
 )
 
 // StartA2A runs the A2A server of all agents until Lambda stops it. It follows
@@ -30,7 +31,7 @@ func StartA2A() {
 			Sessions: d.Store, Rewinds: d.Store, Runs: d.Store, Tasks: d.Store, Links: d.Store, Agents: d,
 			Grants: d.Store, AdminScope: os.Getenv(adminVariable),
 			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
-			Watch:    a2a.Socket(endpoint, http.DefaultClient),
+			Watch:    follow.Socket(endpoint, http.DefaultClient),
 			Streams:  d.Store, StreamTurn: turn,
 			Push: d.Store, CheckURL: guard().Check, PublicKeys: signing.New(d.Store, time.Now).Public,
 			Log: d.Log, Now: time.Now, NewID: newOrderedID,

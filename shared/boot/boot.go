@@ -11,11 +11,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/rethread/rethread/shared/client/agent"
+	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 	"github.com/rethread/rethread/shared/client/tracing"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/observe/logs"
@@ -36,7 +34,7 @@ type Deps struct {
 
 	// agents are the agents configured in AGENTS. Only the runner can call them,
 	// because only it has the secrets.
-	agents agent.Directory
+	agents agentconfig.Agents
 	lease  time.Duration // of a run
 }
 
@@ -74,13 +72,8 @@ func newDeps(ctx context.Context) (Deps, error) {
 	if table == "" {
 		return Deps{}, fmt.Errorf("the environment variable TABLE_NAME names no table")
 	}
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryer(func() aws.Retryer {
-		return retry.AddWithMaxAttempts(retry.NewStandard(), maxAttempts)
-	}))
-	if err != nil {
-		return Deps{}, fmt.Errorf("load the AWS configuration: %w", err)
-	}
-	cfg.APIOptions = append(cfg.APIOptions, tracing.AWS, measured)
+	cfg := AWSConfig(os.Getenv)
+	cfg.APIOptions = append(cfg.APIOptions, tracing.AWS, ObserveRequests(log))
 	names, err := agentNames(os.Getenv(agentsVariable))
 	if err != nil {
 		return Deps{}, err

@@ -3,7 +3,9 @@ package boot
 import (
 	"context"
 	"errors"
+	"log/slog"
 
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/middleware"
 
@@ -12,13 +14,20 @@ import (
 	"github.com/rethread/rethread/shared/store/table/dynamo/consumed"
 )
 
-// measured adds middleware that counts the consumed units and the throttles of
-// requests if the context has a recorder. DynamoDB reports consumed units for free.
-func measured(stack *middleware.Stack) error {
-	return errors.Join(
-		stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Capacity", measureCapacity), middleware.Before),
-		stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("Throttles", countThrottles), middleware.Before),
-	)
+// logThrottles is the member of a log line that counts throttled requests. A metric
+// filter of template.yaml adds it up, and other lines of level ERROR count as errors.
+const logThrottles = "throttles"
+
+// ObserveRequests returns an option that adds middleware: it counts the consumed units and the
+// throttles of requests if the context has a recorder, and logs what DynamoDB throttles
+// or fails. DynamoDB reports consumed units for free.
+func ObserveRequests(log *slog.Logger) func(*middleware.Stack) error {
+	return func(stack *middleware.Stack) error {
+		return errors.Join(
+			stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Capacity", measureCapacity), middleware.Before),
+			stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("Throttles", attempts{log}.observe), middleware.Before),
+		)
+	}
 }
 
 func measureCapacity(
@@ -48,14 +57,22 @@ func unitsOf(input any) metrics.Name {
 	return ""
 }
 
-// countThrottles counts the throttles of each attempt of a request, including those
-// that the SDK retries.
-func countThrottles(
+// attempts observes each attempt of a request, including those that the SDK retries.
+type attempts struct{ log *slog.Logger }
+
+func (a attempts) observe(
 	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 ) (middleware.DeserializeOutput, middleware.Metadata, error) {
 	out, metadata, err := next.HandleDeserialize(ctx, in)
-	if dynamo.Throttled(err) {
+	table := awsmiddleware.GetServiceID(ctx) == dynamodb.ServiceID
+	switch throttled := dynamo.Throttled(err); {
+	case throttled:
 		metrics.Count(ctx, metrics.Throttles, 1)
+		if table { // at level ERROR, which no LOG_LEVEL leaves out
+			a.log.ErrorContext(ctx, "the table throttled a request", "operation", awsmiddleware.GetOperationName(ctx), logThrottles, 1)
+		}
+	case table && dynamo.Failed(err):
+		a.log.ErrorContext(ctx, "the table failed", "operation", awsmiddleware.GetOperationName(ctx), "error", err)
 	}
 	return out, metadata, err
 }

@@ -16,14 +16,16 @@ import (
 // EventReader returns the events of a change of the table.
 type EventReader func(context.Context, sessions.Change) ([]delivery.Event, error)
 
-// StartDispatch runs the function that queues deliveries until Lambda stops it.
+// StartDispatch runs the function that queues deliveries, and begins queued runs, until
+// Lambda stops it.
 func StartDispatch() {
 	start(func(d Deps) (any, error) {
 		queue, err := d.deliveries(webhook.Kind, push.Kind, automation.Kind)
 		if err != nil {
 			return nil, err
 		}
-		return Dispatch(d.Store.Notifications, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.bus(), d.Log), nil
+		dispatch := Dispatch(d.Store.Notifications, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.bus(), d.Log)
+		return StartingQueued(dispatch, d.nextQueued(), d.Log), nil
 	})
 }
 

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/rethread/rethread/shared/client/agent"
+	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -17,7 +17,7 @@ const retentionVariable = "RETENTION"
 
 // retention returns the default retention of sessions: that of their agent's
 // configuration, otherwise the deployment's.
-func retention(agents agent.Directory) (session.Retention, error) {
+func retention(agents agentconfig.Agents) (session.Retention, error) {
 	otherwise, err := session.ParseRetention(os.Getenv(retentionVariable))
 	if err != nil {
 		return nil, fmt.Errorf("the environment variable %s: %w", retentionVariable, err)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
@@ -13,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/client/agent"
+	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 	"github.com/rethread/rethread/shared/client/tracing"
 	"github.com/rethread/rethread/shared/domain/run"
 )
@@ -34,7 +37,7 @@ const (
 // status 1, which Lambda reports.
 func StartRunner() {
 	start(func(d Deps) (any, error) {
-		agents, err := agent.ParseConfig(os.Getenv(agentsVariable), os.LookupEnv)
+		agents, err := agentconfig.Parse(os.Getenv(agentsVariable), os.LookupEnv)
 		if err != nil {
 			return nil, fmt.Errorf("the environment variable %s: %w", agentsVariable, err)
 		}
@@ -43,7 +46,7 @@ func StartRunner() {
 			return nil, err
 		}
 		return Runner(&run.Worker{
-			Store: d.Store, Sessions: d.Store, Agents: tracing.Agents{Agents: agents}, NewID: uuid.NewString, Log: d.Log,
+			Store: d.Store, Sessions: d.Store, Agents: tracing.Agents{Agents: agent.New(agents)}, NewID: uuid.NewString, Log: d.Log,
 			LogAgentErrors: os.Getenv(logAgentErrors) == "true",
 			Pace:           run.Pace{FlushEvery: flush, RenewEvery: d.lease / 3},
 		}), nil
@@ -90,8 +93,8 @@ func Dispatcher(client *lambda.Client, function string) func(context.Context, ru
 
 // agentNames reads the configuration of agents without their secrets, for functions
 // that need the agents' names but do not call them.
-func agentNames(config string) (agent.Directory, error) {
-	names, err := agent.ParseConfig(config, func(string) (string, bool) { return "none", true })
+func agentNames(config string) (agentconfig.Agents, error) {
+	names, err := agentconfig.Parse(config, func(string) (string, bool) { return "none", true })
 	if err != nil {
 		return nil, fmt.Errorf("the environment variable %s: %w", agentsVariable, err)
 	}
@@ -101,6 +104,20 @@ func agentNames(config string) (agent.Directory, error) {
 // HasAgent reports whether an agent is configured; "" means the agent of sessions that
 // name none.
 func (d Deps) HasAgent(name string) bool {
-	_, ok := d.agents.Agent(name)
-	return ok
+	return d.agents.Has(name)
+}
+
+// AgentNames returns the names of all agents, sorted.
+func (d Deps) AgentNames() []string { return slices.Sorted(maps.Keys(d.agents)) }
+
+// Obeys returns the names of the parameters of a front end that an agent obeys, such as
+// "tools" and "text.format".
+func (d Deps) Obeys(agent string) map[string]bool {
+	return d.agents.Obeys(agent)
+}
+
+// ClientTools returns the names of the configured tools of an agent, whose calls the
+// session's user answers.
+func (d Deps) ClientTools(agent string) []string {
+	return d.agents.ClientTools(agent)
 }

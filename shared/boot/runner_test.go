@@ -22,6 +22,7 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/client/agent"
+	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
@@ -202,10 +203,11 @@ func newRunner(t *testing.T, answer http.HandlerFunc) *runner {
 		answer(rw, req)
 	}))
 	t.Cleanup(server.Close)
-	agents, err := agent.ParseConfig(fmt.Sprintf(`{"demo":{"type":"http","url":%q}}`, server.URL), nil)
+	configured, err := agentconfig.Parse(fmt.Sprintf(`{"demo":{"type":"http","url":%q}}`, server.URL), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	agents := agent.New(configured)
 	t.Cleanup(agents.Close)
 	r.store = stores.New(storetest.Engine(t),
 		sessions.WithClock(func() time.Time { return time.Now().Add(time.Duration(r.now.Load())) }))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rethread/rethread/shared/client/tokens"
 	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/rest"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -112,7 +113,7 @@ func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, use
 			return nil, fmt.Errorf("the gateway let a request through: %w", err)
 		}
 		scope, _ := event.RequestContext.Authorizer["scope"].(string)
-		ctx = a2a.WithScope(ctx, scope)
+		ctx = frontend.WithCaller(a2a.WithScope(ctx, scope), user, token, scope)
 		ctx = rest.WithScope(rest.WithUser(a2a.WithCaller(ctx, user, token), user), scope)
 	}
 	ctx = rest.WithRequestID(ctx, event.RequestContext.RequestID)

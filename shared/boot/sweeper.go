@@ -24,6 +24,7 @@ func StartSweeper() {
 	Start(func(d Deps) any {
 		return Sweeper([]Chore{
 			{"runs", d.expireRuns()},
+			{"queues", d.startQueues()},
 			{"sessions", d.Store.SweepRetention},
 			{"imports", d.Store.SweepImports},
 			{"erasures", d.Store.SweepErasures},
@@ -39,6 +40,13 @@ func (d Deps) expireRuns() func(context.Context) (int, error) {
 	return func(ctx context.Context) (int, error) { return d.Store.Expire(ctx, resume) }
 }
 
+// startQueues begins the queued runs that the function which follows the table's
+// stream has not started.
+func (d Deps) startQueues() func(context.Context) (int, error) {
+	start := d.nextQueued()
+	return func(ctx context.Context) (int, error) { return d.Store.SweepQueues(ctx, start) }
+}
+
 // Sweeper does each chore once in an invocation. Each gets an equal share of the time
 // that those before it have left, even if others fail. The error joins all failures;
 // Lambda counts it for the alarm.
@@ -48,14 +56,18 @@ func Sweeper(chores []Chore, log *slog.Logger) func(context.Context) error {
 		defer cancel()
 		var failures []error
 		done := make([]slog.Attr, 0, len(chores))
+		level := slog.LevelDebug // most ticks find nothing to do
 		for i, c := range chores {
 			n, err := c.within(ctx, len(chores)-i)
 			done = append(done, slog.Int(c.Name, n))
 			if err != nil {
 				failures = append(failures, fmt.Errorf("sweep %s: %w", c.Name, err))
 			}
+			if n > 0 || err != nil {
+				level = slog.LevelInfo
+			}
 		}
-		log.LogAttrs(ctx, slog.LevelInfo, "swept", done...)
+		log.LogAttrs(ctx, level, "swept", done...)
 		return errors.Join(failures...)
 	}
 }

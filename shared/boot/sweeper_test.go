@@ -43,3 +43,12 @@ func TestSweeper(t *testing.T) {
 		t.Errorf("shares: %v", left)
 	}
 }
+
+func TestIdleSweeperLogsNothing(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	nothing := boot.Chore{Name: "nothing", Do: func(context.Context) (int, error) { return 0, nil }}
+	if err := boot.Sweeper([]boot.Chore{nothing}, slog.New(slog.NewTextHandler(&text, nil)))(t.Context()); err != nil || text.Len() > 0 {
+		t.Errorf("%v: %s", err, text.String())
+	}
+}

@@ -100,7 +100,7 @@ func result(answer any, err error) (*lambda.Result, error) {
 func newWatched(t *testing.T) *watched {
 	t.Helper()
 	w := &watched{ended: make(chan struct{}, 10), expires: fmt.Sprint(time.Now().Add(time.Hour).Unix())}
-	log, table := slog.New(slog.DiscardHandler), dynamotest.Table(t)
+	log, table := slog.New(slog.DiscardHandler), dynamotest.Streamed(t)
 	w.table = table
 	w.store = stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithLogger(log))
 	w.serveSockets(t)

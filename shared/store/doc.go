@@ -13,6 +13,7 @@
 //	continued body                L#log, K…#…  B#blob#chunk
 //	deltas of an item             L#log        SG#position#k
 //	active run                    L#log        RUN
+//	queued starts                 L#log        QUEUE
 //	session state, checkpoint     L#log        STATE
 //	task pointer, task            L#log        TI#task, T#position#task
 //	feedback of the session       L#log        F#feedback key

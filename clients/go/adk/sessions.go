@@ -172,9 +172,9 @@ func (s *SessionService) history(ctx context.Context, of remote.Session, req *ad
 }
 
 // isInitialState reports whether an event holds the state that a session was
-// created with. ADK has no such event.
+// created with. ADK has no such event, and its own events have a timestamp.
 func isInitialState(e remote.Event) bool {
-	return e.Seq == 1 && e.Author == "system" && isNull(e.Content) && len(e.Actions.StateDelta) > 0
+	return e.Seq == 1 && e.Author == "system" && e.Timestamp == nil && isNull(e.Content) && len(e.Actions.StateDelta) > 0
 }
 
 // state returns the merged state of a session by prefixed key.

@@ -26,6 +26,15 @@ func TestSessions(t *testing.T) {
 			t.Errorf("as created (-want +got):\n%s", diff)
 		}
 	})
+	t.Run("an event like the initial state is an event if a runner appended it", func(t *testing.T) {
+		to := s.mustCreate(t, alice, "from the system", nil)
+		change := changing("i", map[string]any{"k": "v"})
+		change.Author = "system"
+		s.mustAppend(t, to, change)
+		if got := s.mustGet(t, "from the system").Events().Len(); got != 1 {
+			t.Errorf("%d events, want 1", got)
+		}
+	})
 	t.Run("an appended event is applied to the copy as to the stored session", func(t *testing.T) {
 		to := s.mustCreate(t, alice, "at hand", map[string]any{"gone": 1.0, "user:u": nil, "app:a": nil})
 		s.mustAppend(t, to, changing("i", map[string]any{"k": "v", "gone": nil, "temp:t": "x"}))

@@ -64,11 +64,8 @@ type node struct {
 
 func startNode(t *testing.T) *node {
 	t.Helper()
-	program, err := exec.LookPath("node")
-	if err != nil {
-		t.Fatal("node is missing: install Node.js 20 or newer, which runs the browser client")
-	}
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, "drive.js")
+	program := mustFindNode(t)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, "test/drive.js")
 	cmd.Dir, cmd.Stderr = browserClient, os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -191,6 +188,7 @@ func onePage(t thread, older *session.Resume) any {
 	if t.RunID != "" {
 		page["run"] = run.Run{ID: t.RunID, Error: t.Error}
 	}
+	t.Queue.withQueue(page)
 	if older != nil {
 		page["older"] = string(mustJSON(older))
 	}

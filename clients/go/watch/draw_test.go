@@ -29,6 +29,8 @@ func (w writer) write() {
 	case w.m.head.deleted:
 	case below(w.t, 300) == 1:
 		w.m.delete()
+	case below(w.t, 12) == 0:
+		w.changeQueue()
 	case w.m.head.run != "":
 		w.duringRun()
 	default:
@@ -79,6 +81,17 @@ func (w writer) duringRun() {
 			deltas[i] = w.delta(w.m.open)
 		}
 		w.m.flush(deltas)
+	}
+}
+
+// changeQueue queues an input or cancels a queued one.
+func (w writer) changeQueue() {
+	n := len(w.m.head.queue.inputs)
+	switch {
+	case n > 0 && below(w.t, 3) == 0:
+		w.m.dequeue(below(w.t, n))
+	case n > 0 || w.m.head.run != "":
+		w.m.enqueue(below(w.t, 10) == 1)
 	}
 }
 

@@ -127,6 +127,9 @@ func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
 			out = append(out, m)
 		}
 	}
+	if r.h.queue.version > 0 {
+		out = append(out, r.h.queue.message(at))
+	}
 	return append(out, r.status(at)), ok
 }
 
@@ -206,6 +209,7 @@ type thread struct {
 	RunID   string
 	Error   *run.Problem
 	Offsets map[string]int64 // number of deltas in the items in progress
+	Queue   queueCopy
 }
 
 // threadPage returns a page of GET thread; false is a conflict, for a resumed page
@@ -232,7 +236,7 @@ func (r *reading) page(events []session.Event, after int64, more bool) (thread, 
 	out := thread{
 		Items: events, Status: r.h.status, RunID: r.h.run,
 		Cursor:  watch.Cursor{Epoch: r.h.epoch, Seq: r.head.last, Offset: r.head.deltas},
-		Offsets: map[string]int64{},
+		Offsets: map[string]int64{}, Queue: r.h.queue,
 	}
 	for _, e := range events {
 		if e.Status == session.EventInProgress {
@@ -278,6 +282,7 @@ func onWire(page thread, next *session.Resume) json.RawMessage {
 	if page.RunID != "" {
 		data["run"] = run.Run{ID: page.RunID, Error: page.Error}
 	}
+	page.Queue.withQueue(data)
 	meta := map[string]any{"next_cursor": nil}
 	if next != nil {
 		meta["next_cursor"] = fmt.Sprint(next.Seq)

@@ -39,6 +39,7 @@ type headerCopy struct {
 	status        session.Status
 	run, spent    string
 	timeline      session.Timeline
+	queue         queueCopy
 	deleted       bool
 }
 
@@ -182,12 +183,16 @@ func (m *model) place() {
 	m.put(e)
 }
 
-// start starts a run, and first discards one that failed or was cancelled.
+// start starts a run, the first queued one if there is any, and first discards one
+// that failed or was cancelled.
 func (m *model) start() {
 	if m.head.spent != "" {
 		m.rewind(m.head.spent)
 	}
 	id := m.name("run")
+	if len(m.head.queue.inputs) > 0 {
+		id = m.dequeue(0).RunID
+	}
 	e := m.append(id, "input of "+id)
 	e.began = id
 	m.head.run, m.head.status = id, session.InProgress

@@ -51,6 +51,7 @@ func (m *model) thread() shownNow {
 	}
 	out := shownNow{
 		Items: mustJSON(events), Status: string(m.head.status), RunID: m.head.run, Error: mustJSON(nil), Epoch: m.head.epoch,
+		Queued: mustJSON(m.head.queue.list()), QueueVersion: m.head.queue.version,
 	}
 	if m.head.status == session.Failed {
 		out.RunID, out.Error = m.failed.ID, mustJSON(m.failed.Error)

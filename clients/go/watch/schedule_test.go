@@ -33,6 +33,9 @@ type shownNow struct {
 	Error   json.RawMessage `json:"error"`
 	Epoch   int64           `json:"epoch"`
 	Deleted bool            `json:"deleted"`
+
+	Queued       json.RawMessage `json:"queued"`
+	QueueVersion int64           `json:"queue_version"`
 }
 
 func (s *schedule) apply(w *world, frame []byte) { s.add(w, step{Op: "apply", Frame: frame}) }
@@ -56,12 +59,16 @@ func (s *schedule) add(w *world, st step) {
 }
 
 func shown(s view.Session) shownNow {
-	items := []byte("[]")
+	items, inputs := []byte("[]"), []byte("[]")
 	if len(s.Items) > 0 {
 		items = mustJSON(s.Items)
 	}
+	if len(s.Queued) > 0 {
+		inputs = mustJSON(s.Queued)
+	}
 	return shownNow{
 		Items: items, Status: string(s.Status), RunID: s.RunID, Error: mustJSON(s.Error), Epoch: s.Epoch, Deleted: s.Deleted,
+		Queued: inputs, QueueVersion: s.QueueVersion,
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 // server-sent events, and of interruptions of the latter, a reader that applies
 // events in the order of arrival ends with what GET thread shows.
 func TestAnyScheduleOfServerSentEventsEndsAtTheThread(t *testing.T) {
-	schedules, frames, streams, large := 0, 0, 0, 0
+	schedules, frames, streams, large, queues := 0, 0, 0, 0, 0
 	property.CheckN(t, 1000, func(t *rapid.T) {
 		w := newWorld(t, false)
 		s := &sseReader{world: w}
@@ -34,17 +34,21 @@ func TestAnyScheduleOfServerSentEventsEndsAtTheThread(t *testing.T) {
 		}
 		w.quiet()
 		schedules, frames, streams, large = schedules+1, frames+s.frames, streams+s.streams, large+s.large
+		queues += s.queued
 		if w.gone || s.deleted {
 			return
 		}
 		want := w.m.thread()
+		if diff := cmp.Diff(mustText(want.Queued), mustText(s.queue.list())); diff != "" {
+			t.Fatalf("the queue of the thread, and what the reader shows (-thread +reader):\n%s", diff)
+		}
 		if diff := cmp.Diff(mustText(want.Items), mustText(s.items())); diff != "" || want.Status != s.status {
 			t.Fatalf("status %s, want %s; the thread, and what the reader shows (-thread +reader):\n%s", s.status, want.Status, diff)
 		}
 	})
-	t.Logf("%d schedules, %d frames in %d streams, %d items too large for a websocket", schedules, frames, streams, large)
-	if schedules < 1000 || frames < 10_000 || streams < 1000 || large < 100 {
-		t.Error("too few schedules or large items")
+	t.Logf("%d schedules, %d frames in %d streams, %d items too large for a websocket, %d queues", schedules, frames, streams, large, queues)
+	if schedules < 1000 || frames < 10_000 || streams < 1000 || large < 100 || queues < 1000 {
+		t.Error("too few schedules, large items or queues")
 	}
 }
 
@@ -57,13 +61,14 @@ type sseReader struct {
 
 	shown   []session.Event
 	status  string
+	queue   queueCopy
 	deleted bool
 	hasID   bool // ids is of an event
 	lost    bool // the websocket, or what is missing
 	busy    bool // with a message: it takes one at a time
 	waiting []watch.Message
 
-	frames, streams, large int
+	frames, streams, large, queued int
 }
 
 // readThread reads the thread, at the beginning and after a reload, and watches
@@ -79,6 +84,7 @@ func (s *sseReader) readThread() {
 			continue
 		}
 		s.shown, s.status = slices.Clone(page.Items), string(page.Status)
+		s.takeQueue(page.Queue)
 		s.hasID = false
 		s.begin(page.Cursor, false)
 		return
@@ -233,9 +239,23 @@ func (s *sseReader) event(kind string, text []byte) error {
 		if m.Status != "" {
 			s.status = string(m.Status)
 		}
+	case watch.QueueType:
+		s.queued++
+		if queue := (queueCopy{m.QueueVersion, *m.Queued}); !m.Truncated {
+			s.takeQueue(queue)
+		} else if m.QueueVersion > s.queue.version {
+			s.takeQueue(s.world.m.read(s.world.pause).h.queue)
+		}
 	default: // the end of the stream
 	}
 	return nil
+}
+
+// takeQueue keeps a queue of a higher version.
+func (s *sseReader) takeQueue(q queueCopy) {
+	if q.version > s.queue.version {
+		s.queue = q
+	}
 }
 
 func (s *sseReader) item(id string) *session.Event {

@@ -12,9 +12,9 @@ import httpx
 from conftest import APP
 from local import LocalSystem, Server
 
-_HERE = Path(__file__).resolve().parent
-_README = _HERE.parent / "README.md"
-_ADK = Path(sysconfig.get_path("scripts")) / "adk"
+HERE = Path(__file__).resolve().parent
+_README = HERE.parent / "README.md"
+ADK = Path(sysconfig.get_path("scripts")) / "adk"
 
 _AGENT = """
 from google.adk.agents import LlmAgent
@@ -44,7 +44,7 @@ class Served(Server):
         uri = system.url.replace("http://", "rethread://")
         super().__init__(
             [
-                str(_ADK),
+                str(ADK),
                 program,
                 "--port=0",
                 f"--session_service_uri={uri}",
@@ -53,20 +53,20 @@ class Served(Server):
             ],
             r"Uvicorn running on (http://\S+)",
             folder,
-            {"PYTHONPATH": str(_HERE), "RETHREAD_TOKEN": system.token(user)},
+            {"PYTHONPATH": str(HERE), "RETHREAD_TOKEN": system.token(user)},
         )
         self.user = user
-        # The server closes a connection after an error.
-        limits = httpx.Limits(max_keepalive_connections=0)
-        self._client = httpx.Client(base_url=self.url, timeout=60, limits=limits)
 
     def sessions(
         self, method: str, where: str = "", *, user: str | None = None, body: Any = None
     ) -> httpx.Response:
         """Sends a request to a path below the user's sessions."""
-        return self._client.request(
-            method, f"/apps/{APP}/users/{user or self.user}/sessions{where}", json=body
-        )
+        return self._send(method, f"/apps/{APP}/users/{user or self.user}/sessions{where}", body)
+
+    def _send(self, method: str, where: str, body: Any) -> httpx.Response:
+        """Sends a request over a connection of its own, because the server closes one
+        after an error."""
+        return httpx.request(method, self.url + where, json=body, timeout=60)
 
     def get(self, where: str = "") -> Any:
         response = self.sessions("GET", where)
@@ -82,7 +82,7 @@ class Served(Server):
             "new_message": {"role": "user", "parts": [{"text": text}]},
             "streaming": stream,
         }
-        return self._client.post("/run_sse" if stream else "/run", json=body)
+        return self._send("POST", "/run_sse" if stream else "/run", body)
 
     def texts(self, session_id: str) -> list[str]:
         """The texts of a session's events, in order."""
@@ -92,7 +92,3 @@ class Served(Server):
             for part in event.get("content", {}).get("parts", [])
             if "text" in part
         ]
-
-    def stop(self) -> None:
-        self._client.close()
-        super().stop()

@@ -6,11 +6,10 @@ import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from google.adk.errors import StaleSessionError
-
 from conftest import APP
 from local import LocalSystem
 from rethread_adk import Rethread, RethreadSessionService
+from rethread_adk.adk_errors import StaleSessionError
 from test_sessions import said
 
 WRITERS = 4

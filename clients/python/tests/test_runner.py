@@ -9,8 +9,6 @@ from collections.abc import AsyncIterator
 import pytest
 from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.artifacts import InMemoryArtifactService
-from google.adk.errors import InvocationNotFoundError
-from google.adk.events._rewind_events import _apply_rewinds
 from google.adk.sessions import InMemorySessionService
 from google.genai import types
 
@@ -69,7 +67,7 @@ async def test_a_chat_continues_after_a_rewind(chat: Chat, client: Rethread) -> 
 
     where = path("sessions", chat.session_id, "events")
     effective = [e async for e in client.pages(where, chat.user, {"view": "effective"})]
-    assert [e["id"] for e in effective[1:]] == [e.id for e in _apply_rewinds(session.events)]
+    assert [e["id"] for e in effective[1:]] == [e.id for e in session.events]
     everything = [e async for e in client.pages(where, chat.user, {"view": "all"})]
     assert len(everything) == 1 + 4 * 4 + 1, (
         "the log keeps everything: the initial state, four turns, a marker"
@@ -125,7 +123,8 @@ async def test_the_user_scope_is_restored_on_request(client: Rethread, user: str
 
 async def test_an_unknown_invocation_raises_adks_error(chat: Chat) -> None:
     await chat.say("hello")
-    with pytest.raises(InvocationNotFoundError):
+    # The Runner of google-adk 1 raises a plain ValueError, of which ADK 2's error is a subclass.
+    with pytest.raises(ValueError, match="Invocation ID not found: nowhere"):
         await chat.rewind("nowhere")
 
 

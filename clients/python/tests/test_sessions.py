@@ -6,7 +6,6 @@ import uuid
 from typing import Any
 
 import pytest
-from google.adk.errors import InvocationNotFoundError, StaleSessionError
 from google.adk.errors.already_exists_error import AlreadyExistsError
 from google.adk.errors.session_not_found_error import SessionNotFoundError
 from google.adk.events.event import Event
@@ -18,6 +17,7 @@ from agents import message, texts
 from conftest import APP
 from local import LocalSystem
 from rethread_adk import DeniedError, InvalidError, Rethread, RethreadSessionService
+from rethread_adk.adk_errors import InvocationNotFoundError, StaleSessionError
 from rethread_adk.client import path
 
 
@@ -263,6 +263,34 @@ async def test_a_fork_has_the_history_of_its_source(sessions: RethreadSessionSer
         await sessions.fork(session, "nowhere")
 
 
+async def test_a_first_event_of_the_system_is_shown(sessions: RethreadSessionService, user: str) -> None:
+    session = await sessions.create_session(app_name=APP, user_id=user)
+    actions = EventActions(state_delta={"user:counter": 1})
+    await sessions.append_event(session, Event(author="system", actions=actions))
+    assert await sessions.get_session(app_name=APP, user_id=user, session_id=session.id) == session
+    assert len(session.events) == 1
+
+
+async def test_a_session_was_last_updated_at_the_time_of_its_last_event(
+    sessions: RethreadSessionService, user: str
+) -> None:
+    session = await sessions.create_session(app_name=APP, user_id=user)
+    created = session.last_update_time
+    later = Event(invocation_id="one", author="user", timestamp=created + 10)
+    await sessions.append_event(session, later)
+    assert session.last_update_time == later.timestamp
+    where = {"app_name": APP, "user_id": user, "session_id": session.id}
+    assert await sessions.get_session(**where) == session
+    recent = await sessions.get_session(**where, config=GetSessionConfig(num_recent_events=1))
+    assert recent is not None
+    assert recent.last_update_time == later.timestamp
+
+    await sessions.rewind(session, "one")
+    rewound = await sessions.get_session(**where)
+    assert rewound is not None
+    assert created <= rewound.last_update_time < later.timestamp
+
+
 async def test_sessions_of_other_users_are_denied(
     sessions: RethreadSessionService, system: LocalSystem, user: str
 ) -> None:
@@ -288,6 +316,6 @@ async def test_sessions_of_other_users_are_denied(
 async def test_a_violation_names_the_rule(sessions: RethreadSessionService, user: str) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user)
     with pytest.raises(InvalidError, match="/events/0/author") as invalid:
-        await sessions.append_event(session, Event(invocation_id="one"))
+        await sessions.append_event(session, Event(invocation_id="one", author=""))
     assert (invalid.value.status, invalid.value.problem["status"]) == (422, 422)
     assert session.events == []

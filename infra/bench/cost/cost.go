@@ -24,6 +24,10 @@ const (
 	Subscribe      = "subscribe a connection to a session"
 	FindWatcher    = "find the watchers of a change: 1"
 	CatchUp        = "catch up a watcher that missed nothing"
+	StartRun       = "start a run"
+	QueueInput     = "queue an input of 300 characters behind a run"
+	BeginQueued    = "begin a queued run"
+	Sweep          = "check for unfinished work, of which there is none"
 )
 
 // WholeHistory is the name of an operation that, unlike all others, costs more after
@@ -52,10 +56,13 @@ func (r Row) OK() bool {
 func Measure(ctx context.Context, engine table.Engine, history int) ([]Row, error) {
 	m := &measurement{meter: &capacity.Meter{}, user: "user-" + uuid.NewString(), history: history, prose: prose}
 	m.store = stores.New(m.meter.Around(engine))
+	if err := m.sweeps(ctx); err != nil {
+		return nil, err
+	}
 	if err := m.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("prepare a history of %d turns: %w", history, err)
 	}
-	for _, step := range []func(context.Context) error{m.events, m.turns, m.asked, m.state, m.rewinds, m.tasks, m.list, m.regenerated, m.runs, m.guests} {
+	for _, step := range []func(context.Context) error{m.events, m.turns, m.asked, m.state, m.rewinds, m.tasks, m.list, m.regenerated, m.runs, m.queued, m.guests} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}

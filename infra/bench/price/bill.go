@@ -1,6 +1,10 @@
 package price
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/rethread/rethread/infra/bench/meter/scenario"
+)
 
 // bill is the cost of one use.
 type bill struct {
@@ -29,10 +33,22 @@ func (b bill) Total() float64 {
 	return total
 }
 
+// of returns the cost of a service, in dollars.
+func (b bill) of(s service) float64 {
+	total := 0.0
+	for _, l := range b.Lines {
+		if l.Price.Service == s {
+			total += l.Cost()
+		}
+	}
+	return total
+}
+
 // accountant writes bills.
 type accountant struct {
 	prices
 	measures Measures
+	record   scenario.Record
 	missing  error // the error for an operation that was not measured
 }
 

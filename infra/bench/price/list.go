@@ -4,7 +4,7 @@
 package price
 
 // Region and Read are the region and the date of the prices below, which exclude
-// free tiers, savings plans, taxes and data transfer.
+// free tiers, savings plans and taxes.
 const (
 	Region = "us-east-1"
 	Read   = "2026-11-21"
@@ -12,10 +12,29 @@ const (
 
 const million = 1e6
 
-// price is the price of a unit, in dollars and as in price lists.
+// price is the price of a unit of a service, in dollars and as in price lists.
 type price struct {
+	Service service
 	Dollars float64
 	List    string
+}
+
+// service is a column of the table of whole costs.
+type service string
+
+const (
+	dynamodb   service = "DynamoDB"
+	lambda     service = "Lambda"
+	gateways   service = "gateways"
+	queues     service = "queues"
+	monitoring service = "logs, alarms"
+	transfer   service = "transfer"
+)
+
+// services are the columns in their order. Reading the table's stream is free for
+// functions, so it has no column.
+func services() []service {
+	return []service{dynamodb, lambda, gateways, queues, monitoring, transfer}
 }
 
 // prices is the price list, in dollars.
@@ -25,30 +44,33 @@ type prices struct {
 	HTTPRequest, StreamRequest                       price
 	SocketMessage, SocketMinute                      price
 	AlarmMetric, QueueRequest, PlainQueueRequest     price
-	CustomMetric, LogGigabyte, BusEvent              price
+	CustomMetric, Dashboard, LogGigabyte, BusEvent   price
+	SentGigabyte                                     price
 }
 
 // list is the price list of the Region on the day of Read.
 func list() prices {
 	return prices{
-		TableWrite:   price{0.625 / million, "$0.625 a million write units"},
-		TableRead:    price{0.125 / million, "$0.125 a million read units"},
-		TableStorage: price{0.25, "$0.25 a GB-month"},
-		TableBackup:  price{0.20, "$0.20 a GB-month"},
+		TableWrite:   price{dynamodb, 0.625 / million, "$0.625 a million write units"},
+		TableRead:    price{dynamodb, 0.125 / million, "$0.125 a million read units"},
+		TableStorage: price{dynamodb, 0.25, "$0.25 a GB-month"},
+		TableBackup:  price{dynamodb, 0.20, "$0.20 a GB-month"},
 
-		FunctionTime:    price{0.0000133334, "$0.0000133334 a GB-second (arm64)"},
-		FunctionRequest: price{0.20 / million, "$0.20 a million"},
+		FunctionTime:    price{lambda, 0.0000133334, "$0.0000133334 a GB-second (arm64)"},
+		FunctionRequest: price{lambda, 0.20 / million, "$0.20 a million"},
 
-		HTTPRequest:   price{1.00 / million, "$1.00 a million"},
-		StreamRequest: price{3.50 / million, "$3.50 a million"},
-		SocketMessage: price{1.00 / million, "$1.00 a million of up to 32 KB"},
-		SocketMinute:  price{0.25 / million, "$0.25 a million"},
+		HTTPRequest:   price{gateways, 1.00 / million, "$1.00 a million"},
+		StreamRequest: price{gateways, 3.50 / million, "$3.50 a million"},
+		SocketMessage: price{gateways, 1.00 / million, "$1.00 a million of up to 32 KB"},
+		SocketMinute:  price{gateways, 0.25 / million, "$0.25 a million"},
 
-		AlarmMetric:       price{0.10, "$0.10 a month"},
-		PlainQueueRequest: price{0.40 / million, "$0.40 a million (standard)"},
-		QueueRequest:      price{0.50 / million, "$0.50 a million (FIFO)"},
-		CustomMetric:      price{0.30, "$0.30 a month"},
-		LogGigabyte:       price{0.50, "$0.50 a GB"},
-		BusEvent:          price{1.00 / million, "$1.00 a million"},
+		AlarmMetric:       price{monitoring, 0.10, "$0.10 a month"},
+		PlainQueueRequest: price{queues, 0.40 / million, "$0.40 a million (standard)"},
+		QueueRequest:      price{queues, 0.50 / million, "$0.50 a million (FIFO)"},
+		CustomMetric:      price{monitoring, 0.30, "$0.30 a month"},
+		LogGigabyte:       price{monitoring, 0.50, "$0.50 a GB"},
+		Dashboard:         price{monitoring, 3.00, "$3.00 a month"},
+		SentGigabyte:      price{transfer, 0.09, "$0.09 a GB"},
+		BusEvent:          price{queues, 1.00 / million, "$1.00 a million"},
 	}
 }

@@ -17,6 +17,8 @@ type Measures struct {
 	Operations map[string]Units `json:"operations"`
 	// AlarmMetrics is the number of metrics that the template's alarms watch.
 	AlarmMetrics int `json:"alarm_metrics"`
+	// Dashboards is the number of dashboards that a deployment has by default.
+	Dashboards int `json:"dashboards"`
 }
 
 // Units are the capacity units of an operation.
@@ -26,8 +28,8 @@ type Units struct {
 }
 
 // Record returns the measures in rows with History turns.
-func Record(rows []cost.Row, alarmMetrics int) Measures {
-	m := Measures{Operations: map[string]Units{}, AlarmMetrics: alarmMetrics}
+func Record(rows []cost.Row, alarmMetrics, dashboards int) Measures {
+	m := Measures{Operations: map[string]Units{}, AlarmMetrics: alarmMetrics, Dashboards: dashboards}
 	for _, row := range rows {
 		if row.History == History {
 			m.Operations[row.Operation] = Units{Reads: row.Usage.Reads, Writes: row.Usage.Writes}

@@ -5,31 +5,46 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/rethread/rethread/infra/bench/meter/scenario"
 )
 
 const preface = `# What it costs
 
-` + "`make bench`" + ` prints this page from the capacity units that it measured after %d turns
-(infra/bench/price/measures.json), the requests that each use takes, and the list prices of AWS in
-%s as of %s (infra/bench/price/list.go). Every line is a quantity times a price. Free tiers are
-not deducted. Taxes, data transfer out, logs and traces are not included.
+Everything that a use costs in AWS, at the list prices of %s as of %s (infra/bench/price/list.go). ` + "`make meter`" + ` measured
+the first table on %s, through the whole local system: capacity units, requests, messages, invocations, logs and bytes sent of
+whole HTTP requests, access, quotas, idempotency and fan-out included (docs/benchmarks/meter.json). Sessions have %s turns.
+Every line is a quantity times a price. Free tiers are not deducted. Taxes and traces are not included.
 
-The table's units are measured and exact. The run time of functions on Lambda is assumed, not measured:
-%s ms for a request, %s ms for a batch of changes, at the memory sizes of template.yaml.
+Units are exact, but a streamed answer has fewer flushes on a busy machine. The run time of functions on Lambda is assumed, not
+measured: %s ms for a request, %s ms for a batch of changes, at the memory sizes of template.yaml; the worker runs as long as
+its agent.
+
+`
+
+const uses = `
+## What comes on top
+
+The parts of these uses were measured at the store after %s turns (` + "`make bench`" + `, infra/bench/price/measures.json).
 
 | use | cost |
 |---|---:|
 `
 
 // Page writes docs/costs.md.
-func Page(out io.Writer, measures Measures) error {
-	a := &accountant{prices: list(), measures: measures}
-	bills := a.bills()
+func Page(out io.Writer, measures Measures, record scenario.Record) error {
+	a := &accountant{prices: list(), measures: measures, record: record}
+	wholes, bills := a.wholes(), a.bills()
 	if a.missing != nil {
 		return a.missing
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, preface, History, Region, Read, number(requestSeconds*1000), number(fanoutSeconds*1000))
+	fmt.Fprintf(&b, preface, Region, Read, record.Date, number(History), number(requestSeconds*1000), number(fanoutSeconds*1000))
+	table(&b, wholes)
+	for _, bill := range wholes {
+		bill.write(&b)
+	}
+	fmt.Fprintf(&b, uses, number(History))
 	for _, bill := range bills {
 		fmt.Fprintf(&b, "| %s | %s |\n", bill.Title, dollars(bill.Total()))
 	}
@@ -38,6 +53,22 @@ func Page(out io.Writer, measures Measures) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// table writes whole costs by service.
+func table(out *strings.Builder, bills []bill) {
+	out.WriteString("| use |")
+	for _, s := range services() {
+		out.WriteString(" " + string(s) + " |")
+	}
+	out.WriteString(" **all in** |\n|---|" + strings.Repeat("---:|", len(services())+1) + "\n")
+	for _, b := range bills {
+		fmt.Fprintf(out, "| %s |", b.Title)
+		for _, s := range services() {
+			fmt.Fprintf(out, " %s |", dollars(b.of(s)))
+		}
+		fmt.Fprintf(out, " **%s** |\n", dollars(b.Total()))
+	}
 }
 
 func (b bill) write(out *strings.Builder) {

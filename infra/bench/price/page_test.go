@@ -1,14 +1,18 @@
 package price_test
 
 import (
+	"errors"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/bench/cost"
+	"github.com/rethread/rethread/infra/bench/meter/scenario"
 	"github.com/rethread/rethread/infra/bench/price"
 	"github.com/rethread/rethread/infra/test/capacity"
 )
@@ -18,34 +22,117 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	record, err := scenario.ReadFile("../../../docs/benchmarks/meter.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Run("docs/costs.md matches the recorded measures", func(t *testing.T) {
 		want, err := os.ReadFile("../../../docs/costs.md")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(want), mustPrint(t, measures)); diff != "" {
+		if diff := cmp.Diff(string(want), mustPrint(t, measures, record)); diff != "" {
 			t.Errorf("`make costs` prints another page (-docs/costs.md +printed):\n%s", diff)
 		}
 	})
+	t.Run("the recorded alarms and dashboards are those of template.yaml", func(t *testing.T) {
+		template, err := os.ReadFile("../../../template.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		alarms, dashboards, err := price.Monitoring(template)
+		if err != nil || alarms != measures.AlarmMetrics || dashboards != measures.Dashboards || alarms == 0 {
+			t.Errorf("%v: %d metrics of alarms and %d dashboards; recorded: %d and %d", err, alarms, dashboards, measures.AlarmMetrics, measures.Dashboards)
+		}
+	})
+	t.Run("an idle month with one queue costs at most $1.20", func(t *testing.T) {
+		_, text, _ := strings.Cut(mustPrint(t, measures, record), "With one queue that is $")
+		amount, _, _ := strings.Cut(text, ";")
+		if cost := mustDollars(t, amount); cost > 1.2 || cost == 0 {
+			t.Errorf("$%v", cost)
+		}
+	})
+	t.Run("the README has the recorded costs", func(t *testing.T) {
+		readme, err := os.ReadFile("../../../README.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		replaced, err := price.Summary(string(readme), measures, record)
+		if diff := cmp.Diff(string(readme), replaced); err != nil || diff != "" {
+			t.Errorf("`make costs` writes other costs: %v (-README.md +written)\n%s", err, diff)
+		}
+		if _, err := price.Summary("# No costs", measures, record); !errors.Is(err, price.ErrNoTable) {
+			t.Errorf("without a table: %v", err)
+		}
+	})
 	t.Run("higher measures give higher costs", func(t *testing.T) {
-		measures.Operations[cost.Turn] = price.Units{Writes: 2_000_000, Reads: 4_000_000}
-		page := mustPrint(t, measures)
+		measures.Operations[cost.QueueInput] = price.Units{Writes: 2_000_000, Reads: 4_000_000}
+		dear := record.Measures[index(t, record, scenario.SafeInvocation)]
+		dear.Count, dear.Requests.Writes = 1, 2_000_000-dear.Total().Writes+dear.Requests.Writes
+		record.Measures[index(t, record, scenario.SafeInvocation)] = dear
+		page := mustPrint(t, measures, record)
 		for _, line := range []string{
-			"| table writes | 1,000 × 2,000,000 units: " + cost.Turn + " | 2,000,000,000 | $0.625 a million write units | $1250.0000 |",
-			"| table reads | 1,000 × 4,000,000 units: " + cost.Turn + " | 4,000,000,000 | $0.125 a million read units | $500.0000 |",
-			"| 1,000 turns | $1750.0027 |",
+			"| table writes | 1,000 × 2,000,000 units: " + cost.QueueInput + " | 2,000,000,000 | $0.625 a million write units | $1250.0000 |",
+			"| table reads | 1,000 × 4,000,000 units: " + cost.QueueInput + " | 4,000,000,000 | $0.125 a million read units | $500.0000 |",
+			"| table writes | 1,000 × 2,000,000 | 2,000,000,000 | $0.625 a million write units | $1250.0000 |",
 		} {
 			if !strings.Contains(page, line+"\n") {
 				t.Errorf("no line %s in\n%s", line, page)
 			}
 		}
 	})
+	t.Run("the services of a use add up to its cost", func(t *testing.T) {
+		rows := 0
+		for line := range strings.Lines(mustPrint(t, measures, record)) {
+			cells := strings.Split(line, "|")
+			if len(cells) < 4 || !strings.HasPrefix(cells[len(cells)-2], " **$") {
+				continue
+			}
+			sum := 0.0
+			for _, cell := range cells[2 : len(cells)-2] {
+				sum += mustDollars(t, cell)
+			}
+			if whole := mustDollars(t, strings.ReplaceAll(cells[len(cells)-2], "*", "")); math.Abs(sum-whole) > 0.0005 {
+				t.Errorf("%v: the services cost %v", line, sum)
+			}
+			rows++
+		}
+		if rows < 6 {
+			t.Errorf("found %d uses", rows)
+		}
+	})
 	t.Run("returns an error for an operation that was not measured", func(t *testing.T) {
-		delete(measures.Operations, cost.Turn)
-		if err := price.Page(&strings.Builder{}, measures); err == nil || !strings.Contains(err.Error(), cost.Turn) {
+		delete(measures.Operations, cost.QueueInput)
+		if err := price.Page(&strings.Builder{}, measures, record); err == nil || !strings.Contains(err.Error(), cost.QueueInput) {
 			t.Errorf("got %v", err)
 		}
 	})
+	t.Run("returns an error for a scenario that was not measured", func(t *testing.T) {
+		if err := price.Page(&strings.Builder{}, measures, scenario.Record{}); err == nil || !strings.Contains(err.Error(), "make meter") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// index returns the place of a scenario's measure that the page shows.
+func index(t *testing.T, record scenario.Record, name string) int {
+	t.Helper()
+	for i, m := range record.Measures {
+		if m.Scenario == name && m.History == price.History {
+			return i
+		}
+	}
+	t.Fatalf("%q was not measured after %d turns", name, price.History)
+	return 0
+}
+
+func mustDollars(t *testing.T, cell string) float64 {
+	t.Helper()
+	d, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(cell), "$"), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 func TestMeasures(t *testing.T) {
@@ -53,9 +140,9 @@ func TestMeasures(t *testing.T) {
 		{Operation: "x", History: 10, Usage: capacity.Usage{Reads: 9, Writes: 9}},
 		{Operation: "x", History: price.History, Usage: capacity.Usage{Reads: 1, Writes: 2}},
 	}
-	want := price.Measures{Operations: map[string]price.Units{"x": {Reads: 1, Writes: 2}}, AlarmMetrics: 3}
+	want := price.Measures{Operations: map[string]price.Units{"x": {Reads: 1, Writes: 2}}, AlarmMetrics: 3, Dashboards: 1}
 	file := filepath.Join(t.TempDir(), "measures.json")
-	if err := price.Record(rows, 3).WriteFile(file); err != nil {
+	if err := price.Record(rows, 3, 1).WriteFile(file); err != nil {
 		t.Fatal(err)
 	}
 	got, err := price.ReadFile(file)
@@ -64,10 +151,10 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-func mustPrint(t *testing.T, measures price.Measures) string {
+func mustPrint(t *testing.T, measures price.Measures, record scenario.Record) string {
 	t.Helper()
 	var page strings.Builder
-	if err := price.Page(&page, measures); err != nil {
+	if err := price.Page(&page, measures, record); err != nil {
 		t.Fatal(err)
 	}
 	return page.String()

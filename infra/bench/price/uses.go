@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/infra/bench/cost"
+	"github.com/rethread/rethread/infra/bench/meter/scenario"
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
@@ -16,9 +17,7 @@ const (
 	requestGB      = 0.5
 	streamGB       = 0.125 // of the function that streams server-sent events
 
-	answerTokens    = 1000
-	tokensPerSecond = 50
-	flushMillis     = 150 // FlushEvery of the template
+	answerTokens = 1000
 
 	minutes           = 60 // of an hour
 	pingsPerHour      = 12 // of an idle client
@@ -33,77 +32,36 @@ const (
 	pollsPerMonth = 5 * 3 * 60 * 730
 	orderedQueues = 3     // for webhooks, A2A and automations
 	retryQueues   = 2     // for receivers that are slow or fail
-	runEvents     = 3     // of a run: its beginning, its item, its end
 	queuingGB     = 0.125 // of the function dispatch
-	// lookUps of receivers, a read unit each: of A2A for all events of a run, of
-	// webhooks and of automations for its beginning and its end.
-	lookUps    = runEvents + 2*2
-	slotWrites = 2
 
 	deliverySeconds = 0.3 // of a delivery: most of it is the receiver's
 	deliveryGB      = 0.25
 )
 
-const (
-	answerSeconds = answerTokens / tokensPerSecond
-	// flushes of one answer: the first token at once, then one per FlushEvery.
-	flushes = 1 + answerSeconds*1000/flushMillis
-	// changes sent to watchers: the input, the item's beginning and end, the end of
-	// the run, and each flush.
-	changes = flushes + 4
-)
-
-// bills returns all uses on the page.
+// bills returns the uses that come on top, whose parts were measured at the store.
 func (a *accountant) bills() []bill {
-	return []bill{a.turns(), a.loads(), a.answers(), a.histories(), a.viewers(), a.streams(), a.watched(), a.delivered(), a.storage(), a.telling(), a.idle()}
+	return []bill{a.queued(), a.histories(), a.streams(), a.watched(), a.delivered(), a.storage(), a.telling()}
 }
 
-func (a *accountant) turns() bill {
+func (a *accountant) queued() bill {
 	const n = 1000
+	const changes = 2 // of a queue: an input is added, and its run begins
+	begin, start := a.units(cost.BeginQueued), a.units(cost.StartRun)
 	return bill{
-		"1,000 turns",
-		"A question of 300 characters and an answer of 2,000, each appended to a session by its own request.",
+		"1,000 questions asked during an answer, on top",
+		"Each waits in its session's queue until its run begins ([`on_active: enqueue`](runs.md#inputs-that-wait)). The answers cost " +
+			"what all answers cost. Sessions in which no question waits pay nothing.",
 		slices.Concat([]line{
-			a.writes(n, cost.Turn),
-			a.reads(n, cost.Turn),
-			{"HTTP API requests", "1,000 × 2", 2 * n, a.HTTPRequest},
-		}, a.functions("events", 2*n, requestSeconds, requestGB)),
-	}
-}
-
-func (a *accountant) loads() bill {
-	const n = 1000
-	return bill{
-		"1,000 sessions opened",
-		"The first 100 turns of a session are read, in two pages of 100 events.",
-		slices.Concat([]line{
-			a.reads(n, cost.LoadHundred),
-			{"HTTP API requests", "1,000 × 2", 2 * n, a.HTTPRequest},
-		}, a.functions("events", 2*n, requestSeconds, requestGB)),
-	}
-}
-
-func (a *accountant) answers() bill {
-	const n = 1000
-	return bill{
-		"1,000 streamed answers",
-		"The runner calls an agent that streams 1,000 tokens, 50 a second, and stores its output every 150 ms. " +
-			"The function `fanout` is invoked for each of these changes, whether or not anybody watches; " +
-			"it reads the table's stream for free. A longer `FlushEvery` makes all of this cheaper.",
-		slices.Concat([]line{
-			a.writes(n, cost.StreamedAnswer),
-			a.reads(n, cost.StreamedAnswer),
-			{"HTTP API requests", "1,000", n, a.HTTPRequest},
+			a.writes(n, cost.QueueInput),
+			a.reads(n, cost.QueueInput),
+			{
+				"table writes", "1,000 × " + number(begin.Writes-start.Writes) + " units more: " + cost.BeginQueued + ", not " + cost.StartRun,
+				n * (begin.Writes - start.Writes), a.TableWrite,
+			},
 		},
-			a.functions("runs", n, requestSeconds, requestGB),
-			a.functions("runner", n, answerSeconds, requestGB),
 			a.functions("fanout", n*changes, fanoutSeconds, requestGB),
 			[]line{a.reads(n*changes, cost.FindWatcher)},
-			a.functions("dispatch", n*runEvents, fanoutSeconds, queuingGB),
-			[]line{
-				{"table reads", "1,000 × " + number(lookUps) + ": look up push notifications, webhooks and automations", n * lookUps, a.TableRead},
-				{"table writes", "1,000 × 2: one of the user's slots for runs", n * slotWrites, a.TableWrite},
-			},
+			a.functions("dispatch", n, requestSeconds, queuingGB),
 		),
 	}
 }
@@ -118,22 +76,6 @@ func (a *accountant) histories() bill {
 			number(n*a.units(cost.LimitedHistory).Reads) + " units however long their sessions are. A model's provider " +
 			"charges for the history too, usually far more than AWS.",
 		[]line{a.reads(n, whole)},
-	}
-}
-
-func (a *accountant) viewers() bill {
-	const n = 1000
-	const messages = n * (1 + 1 + 2*pingsPerHour) // the subscription and the pings, with their answers
-	return bill{
-		"1,000 viewers for an hour",
-		"Each opens a websocket, subscribes to a session, pings every 5 minutes, and leaves. The messages about changes cost extra: see below.",
-		slices.Concat([]line{
-			{"connection minutes", "1,000 × 60", n * minutes, a.SocketMinute},
-			{"messages", "1,000 × (subscribe, its answer, 12 × ping and pong)", messages, a.SocketMessage},
-			a.writes(n, cost.Subscribe),
-			a.reads(n, cost.Subscribe),
-			a.reads(n, cost.CatchUp),
-		}, a.functions("authorizer, watch", n*(socketInvocations+pingsPerHour), requestSeconds, requestGB)),
 	}
 }
 
@@ -162,12 +104,13 @@ func (a *accountant) streams() bill {
 }
 
 func (a *accountant) watched() bill {
+	frames := float64(a.metered(scenario.Watched).Frames)
 	const n = 1000
 	return bill{
 		"1,000 viewers of one streamed answer, on top",
 		"Each viewer is sent every flush of an answer of 1,000 tokens. The longer run time of `fanout` is not included." +
 			" An item over 128 KB costs each viewer one more request when it is complete: it is read over the HTTP API.",
-		[]line{{"messages", "1,000 × " + number(changes) + " changes", n * changes, a.SocketMessage}},
+		[]line{{"messages", "1,000 × " + number(frames) + " changes", n * frames, a.SocketMessage}},
 	}
 }
 
@@ -228,17 +171,31 @@ func (a *accountant) telling() bill {
 }
 
 func (a *accountant) idle() bill {
+	const each, logged = pollsPerMonth, 230.0 // bytes of a tick's line in the log
+	alarms := float64(a.measures.AlarmMetrics)
+	shared := slices.Concat(
+		a.functions("sweeper", ticksPerMonth, requestSeconds, requestGB),
+		[]line{
+			a.reads(ticksPerMonth, cost.Sweep),
+			{"logs", number(ticksPerMonth) + " × " + number(logged) + " bytes", ticksPerMonth * logged / gigabyte, a.LogGigabyte},
+			{"metrics of alarms", number(alarms), alarms, a.AlarmMetric},
+			{"polls of a queue", "5 × 3 a minute", each, a.QueueRequest},
+		},
+	)
+	further := []line{
+		{"polls of further queues", "2 × 5 × 3 a minute", (orderedQueues - 1) * each, a.QueueRequest},
+		{"polls of retry queues", "2 × 5 × 3 a minute", retryQueues * each, a.PlainQueueRequest},
+	}
+	if n := float64(a.measures.Dashboards); n > 0 {
+		further = append(further, line{"dashboard", number(n), n, a.Dashboard})
+	}
 	return bill{
 		"A month without requests",
-		"The sweeper checks every minute for unfinished work, Lambda polls the notification queues all the " +
-			"time, and alarms watch metrics; everything else is free while idle.",
-		slices.Concat(
-			a.functions("sweeper", ticksPerMonth, requestSeconds, requestGB),
-			[]line{{"metrics of alarms", number(float64(a.measures.AlarmMetrics)), float64(a.measures.AlarmMetrics), a.AlarmMetric}},
-			[]line{
-				{"polls of queues", "3 × 5 × 3 a minute", orderedQueues * pollsPerMonth, a.QueueRequest},
-				{"polls of retry queues", "2 × 5 × 3 a minute", retryQueues * pollsPerMonth, a.PlainQueueRequest},
-			},
-		),
+		"The sweeper checks every minute for unfinished work, alarms watch metrics, and Lambda polls the queues of notifications all the time. " +
+			"With one queue that is " + dollars(bill{Lines: shared}.Total()) + "; each further queue adds its polls: " +
+			dollars(each*a.QueueRequest.Dollars) + " if it is FIFO, " + dollars(each*a.PlainQueueRequest.Dollars) + " if it is not. " +
+			"The five queues keep slow receivers apart from others ([ADR 25](adr/0025-lanes-for-slow-receivers.md)). " +
+			"A dashboard costs " + dollars(a.Dashboard.Dollars) + " more (parameter `Dashboards`); everything else is free while idle.",
+		slices.Concat(shared, further),
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/rethread/rethread/infra/chaos/agent"
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/infra/chaos/users"
-	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 // Stuck is how long something may take, beyond the lease of a run, before it
@@ -70,32 +69,13 @@ func (c *Checker) expect(ok bool, invariant, session, format string, args ...any
 	}
 }
 
-// Settle waits until no run is active and the data of every user who left is
+// Settle waits until no run is active, no queued input can start, and the data of every user who left is
 // erased.
 func (c *Checker) Settle(ctx context.Context) error {
 	if err := c.erase(ctx, c.World.Leaver()); err != nil {
 		return err
 	}
-	deadline := time.Now().Add(c.Lease + Stuck)
-	return c.forEachSession(ctx, func(ctx context.Context, t *users.Session) error {
-		for {
-			s, status, err := c.session(ctx, t)
-			switch {
-			case err != nil && time.Now().Before(deadline):
-			case err != nil:
-				return err
-			case status != http.StatusOK || s.Status != "in_progress":
-				c.expect(true, "stuck", t.ID, "")
-				return nil
-			case time.Now().After(deadline):
-				c.expect(false, "stuck", t.ID, "its run %s is still in progress %s after the faults ended", s.Run, c.Lease+Stuck)
-				return nil
-			}
-			if err := sleep.For(ctx, time.Second); err != nil {
-				return err
-			}
-		}
-	})
+	return c.forEachSession(ctx, c.settle)
 }
 
 func (c *Checker) forEachSession(ctx context.Context, look func(context.Context, *users.Session) error) error {
@@ -165,6 +145,7 @@ func (c *Checker) checkSession(ctx context.Context, t *users.Session) error {
 	c.answers(s)
 	c.continued(s)
 	c.ordered(s)
+	c.queued(s)
 	c.guests(s)
 	c.watched(ctx, s)
 	return nil

@@ -23,6 +23,7 @@ type fake struct {
 	all       []map[string]any
 	effective []string // ids
 	thread    []string
+	queued    []any
 	state     map[string]any
 	head      int
 	status    string
@@ -66,7 +67,14 @@ func correctSession() *fake {
 		},
 		effective: []string{"e1", "e2", "e6", "e7", "e9", "e10", "e12"}, thread: []string{"e1", "e2", "e6", "e7", "e9", "e10", "e12"},
 		state: map[string]any{"k": 1}, head: 13, status: "idle", listed: 1, calls: []agent.Call{first, second},
+		queued: []any{queued("q1", "t7."), queued("q2", "t8.")},
 	}
+}
+
+// queued returns a queued input.
+func queued(run, text string) any {
+	input := map[string]any{"author": "user", "content": map[string]any{"parts": []any{map[string]any{"text": text}}}}
+	return map[string]any{"run_id": run, "agent": "demo", "input": []any{input}, "queued_time": 1}
 }
 
 // wordsOf returns the first words of the answer to a call.
@@ -127,7 +135,7 @@ func (f *fake) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(path, "/state"):
 		out = list(map[string]any{"session": f.state})
 	case strings.HasSuffix(path, "/thread"):
-		out = list(map[string]any{"session": session(f), "status": f.status, "items": f.chosen(f.thread), "cursor": "1.13.0", "run": nil})
+		out = list(map[string]any{"session": session(f), "status": f.status, "items": f.chosen(f.thread), "cursor": "1.13.0", "run": nil, "queued": f.queued, "queue_version": 7})
 	case strings.HasSuffix(path, "/events") && r.URL.Query().Get("view") == "all":
 		out = list(f.all)
 	case strings.HasSuffix(path, "/events"):
@@ -153,6 +161,10 @@ func ops() []ledger.Op {
 		{Kind: "ask", Tokens: []string{"go on"}, Outcome: ledger.Acked},
 		{Kind: "append", Tokens: []string{"t5."}, Outcome: ledger.Refused},
 		{Kind: "append", Tokens: []string{"t6."}, Outcome: ledger.Unknown},
+		{Kind: "enqueue", Tokens: []string{"t7."}, Outcome: ledger.Acked},
+		{Kind: "enqueue", Tokens: []string{"t8."}, Outcome: ledger.Acked},
+		{Kind: "enqueue", Tokens: []string{"t9."}, Outcome: ledger.Acked},
+		{Kind: "cancel", Detail: "q3 t9.", Outcome: ledger.Acked},
 	}
 }
 
@@ -194,7 +206,7 @@ func TestCorrectSession(t *testing.T) {
 	if len(broken) > 0 {
 		t.Errorf("broken: %v", broken)
 	}
-	for _, invariant := range []string{"acknowledged", "answers", "continued", "dense", "forks", "listed", "once", "order", "refused", "state", "usage", "views"} {
+	for _, invariant := range []string{"acknowledged", "answers", "continued", "dense", "forks", "listed", "once", "order", "queued", "refused", "state", "usage", "views"} {
 		if counts[invariant] == 0 {
 			t.Errorf("%s was not checked", invariant)
 		}
@@ -254,6 +266,23 @@ func TestViolations(t *testing.T) {
 			f.calls = append(f.calls, f.calls[1])
 			return ops
 		}},
+		{"a queued input is lost", "acknowledged", func(f *fake, ops []ledger.Op) []ledger.Op { f.queued = f.queued[:1]; return ops }},
+		{"a queued input is removed that no user cancelled", "acknowledged", func(_ *fake, ops []ledger.Op) []ledger.Op {
+			return ops[:len(ops)-1]
+		}},
+		{"a queued input that is in the thread too", "once", func(f *fake, ops []ledger.Op) []ledger.Op { text(f, 8, "go on, t7."); return ops }},
+		{"an input that is queued twice", "once", func(f *fake, ops []ledger.Op) []ledger.Op {
+			f.queued = append(f.queued, f.queued[0])
+			return ops
+		}},
+		{"a refused input in the queue", "refused", func(_ *fake, ops []ledger.Op) []ledger.Op { ops[7].Outcome = ledger.Refused; return ops }},
+		{"a queue in another order", "queued", func(f *fake, ops []ledger.Op) []ledger.Op { slices.Reverse(f.queued); return ops }},
+		{"queued inputs that ran in another order", "order", func(f *fake, ops []ledger.Op) []ledger.Op {
+			f.queued = nil
+			text(f, 5, "t8.")
+			text(f, 8, "t7.")
+			return ops
+		}},
 		{"a session that was deleted", "acknowledged", func(_ *fake, ops []ledger.Op) []ledger.Op {
 			return append(ops, ledger.Op{Kind: "delete", Outcome: ledger.Acked})
 		}},
@@ -269,7 +298,7 @@ func TestViolations(t *testing.T) {
 			found++
 		})
 	}
-	if found < 22 {
+	if found < 29 {
 		t.Errorf("tried %d violations", found)
 	}
 }

@@ -21,7 +21,7 @@ func (c *Checker) ordered(s *subject) {
 	view := s.log.Now().View
 	var all []acknowledged
 	for _, op := range s.ops {
-		if op.Outcome != ledger.Acked || op.Kind != "append" && op.Kind != "ask" && op.Kind != "merge" {
+		if op.Outcome != ledger.Acked || op.Kind != "append" && !op.Starts() {
 			continue
 		}
 		for _, e := range s.entriesWith(op.Tokens[0]) {
@@ -35,7 +35,14 @@ func (c *Checker) ordered(s *subject) {
 	}
 	for i, a := range all {
 		for _, b := range all[i+1:] {
+			queued := a.op.Kind == "enqueue"
+			if queued && b.op.Kind != "enqueue" {
+				continue // the input of a takes its place when its run begins
+			}
 			if a.to.Before(b.from) {
+				if queued {
+					c.Count("queued", 1)
+				}
 				c.expect(a.place < b.place, "order", s.session.ID, "place %d in the thread is after place %d, although it was acknowledged first: %v; %v", a.place, b.place, &a.op, &b.op)
 			}
 		}

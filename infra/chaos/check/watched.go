@@ -39,10 +39,10 @@ func (c *Checker) watched(ctx context.Context, s *subject) {
 // agrees waits until a watcher shows the thread, and otherwise returns the
 // difference.
 func (c *Checker) agrees(ctx context.Context, s *subject, w *users.Watcher) string {
-	want := append(items(s.thread.Items), fmt.Sprint(s.thread.Status, s.thread.RunID))
+	want := append(items(s.thread.Items), fmt.Sprint(s.thread.Status, s.thread.RunID), queue(s.thread.QueueVersion, s.thread.Queued))
 	for deadline := time.Now().Add(watchTime); ; {
 		now, _, _, over := w.Now()
-		got := append(items(now.Items), fmt.Sprint(now.Status, now.RunID))
+		got := append(items(now.Items), fmt.Sprint(now.Status, now.RunID), queue(now.QueueVersion, now.Queued))
 		switch {
 		case slices.Equal(want, got):
 			return ""
@@ -55,6 +55,15 @@ func (c *Checker) agrees(ctx context.Context, s *subject, w *users.Watcher) stri
 			return ""
 		}
 	}
+}
+
+// queue is a version of a queue in a comparable form.
+func queue(version int64, queued []view.Queued) string {
+	text := fmt.Sprint("queue ", version)
+	for _, q := range queued {
+		text += fmt.Sprintf(" %s: %s", q.RunID, q.Input)
+	}
+	return text
 }
 
 // stored compares what was shown of an item with the log.

@@ -54,7 +54,7 @@ func (c *Checker) written(s *subject) {
 func (c *Checker) inputs(s *subject) {
 	view := s.log.Now().View
 	for _, op := range s.ops {
-		if op.Kind != "ask" && op.Kind != "merge" {
+		if !op.Starts() {
 			continue
 		}
 		token := op.Tokens[0]
@@ -66,16 +66,17 @@ func (c *Checker) inputs(s *subject) {
 				shown++
 			}
 		}
-		c.expect(shown < 2, "once", s.session.ID, "%s is in the thread %d times: %v", token, shown, &op)
+		waits := s.waiting(token)
+		c.expect(shown+waits < 2, "once", s.session.ID, "%s is in the thread %d times and in the queue %d times: %v", token, shown, waits, &op)
 		switch op.Outcome {
 		case ledger.Acked:
-			c.expect(len(found) > 0, "acknowledged", s.session.ID, "the input is not in the log: %v", &op)
+			c.expect(len(found)+waits > 0 || s.dequeued(&op), "acknowledged", s.session.ID, "the input is not in the log: %v", &op)
 			if len(found) > 0 && shown == 0 {
 				why := s.hidden(int(found[len(found)-1].Seq) - 1)
 				c.expect(why == "", "acknowledged", s.session.ID, "the input was lost: %s: %v", why, &op)
 			}
 		case ledger.Refused:
-			c.expect(len(found) == 0, "refused", s.session.ID, "the input is in the log: %v", &op)
+			c.expect(len(found)+waits == 0, "refused", s.session.ID, "the input is in the log or in the queue: %v", &op)
 		case ledger.Unknown:
 		}
 	}
@@ -152,7 +153,7 @@ func (c *Checker) answers(s *subject) {
 
 func (s *subject) isInput(e fold.Entry) bool {
 	for _, op := range s.ops {
-		if (op.Kind == "ask" || op.Kind == "merge") && strings.Contains(e.Text(), op.Tokens[0]) {
+		if op.Starts() && strings.Contains(e.Text(), op.Tokens[0]) {
 			return true
 		}
 	}

@@ -18,6 +18,9 @@ const (
 	Unknown Outcome = "unknown" // the answer was lost or does not reveal the result
 )
 
+// Blocks ends the details of a start that waits after a failure.
+const Blocks = " (block)"
+
 // Op is one operation, however often it was requested.
 type Op struct {
 	N        int
@@ -34,6 +37,9 @@ type Op struct {
 	Tries    int
 	Answer   string // the beginning of the last answer
 }
+
+// Starts reports whether the operation starts a run, at once or from a queue.
+func (o *Op) Starts() bool { return o.Kind == "ask" || o.Kind == "merge" || o.Kind == "enqueue" }
 
 // String formats the operation as a line of a history.
 func (o *Op) String() string {

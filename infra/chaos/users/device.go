@@ -35,6 +35,7 @@ func acts() []act {
 		{14, (*device).ask},
 		{7, (*device).runOwnAgent},
 		{5, (*device).cancel},
+		{3, (*device).cancelQueued},
 		{5, (*device).rewind},
 		{4, (*device).fork},
 		{7, (*device).saveTask},

@@ -32,28 +32,28 @@ func (d *device) start(t *Session, text string, more M) Call {
 	return c
 }
 
-// ask gives an agent an input. If it is running, the run is interrupted or the
-// request refused.
+// ask gives an agent an input. If it is running, the input is queued, the run is
+// interrupted or the request refused.
 func (d *device) ask(ctx context.Context, t *Session) {
 	token := d.token()
 	list := questions()
 	text := fmt.Sprintf(list[d.random.IntN(len(list))], token)
 	more := M{}
 	op := ledger.Op{Kind: "ask", Session: t.ID, Tokens: []string{token}, Detail: text}
-	if d.chance(2) {
+	switch d.random.IntN(4) {
+	case 0:
 		more["on_active"], op.Kind = "cancel_and_merge", "merge"
+	case 1, 2:
+		more["on_active"], op.Kind = "enqueue", "enqueue"
 	}
 	if d.chance(5) {
 		more["on_failed"] = "block"
+		op.Detail += ledger.Blocks
 	}
 	if d.chance(2) {
 		more["agent"] = agent.Name
 	}
-	d.perform(ctx, op, d.start(t, text, more), func(a Answer) {
-		if out := parseAnswer(a); out.Data.Run != nil {
-			t.addRun(out.Data.Run.ID)
-		}
-	})
+	d.perform(ctx, op, d.start(t, text, more), func(a Answer) { t.addStarted(token, a) })
 }
 
 // runOwnAgent acts as an agent of the user, which may fall silent.

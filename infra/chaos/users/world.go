@@ -53,6 +53,7 @@ type Session struct {
 	mu          sync.Mutex
 	invocations []string
 	runs        []string
+	queued      map[string]string // runs that were queued, by the token of their input
 	guests      []guest
 	deleting    bool  // a user has asked to delete it
 	Fork        *Fork // nil unless it is a fork

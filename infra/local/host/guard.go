@@ -8,8 +8,11 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/rethread/rethread/infra/local/iam"
+	"github.com/rethread/rethread/infra/local/stream/reader"
 	"github.com/rethread/rethread/infra/local/table"
 )
 
@@ -21,6 +24,7 @@ type engineProxy struct {
 	url    string // of the proxy
 	server *http.Server
 	idle   func() // closes connections to the engine
+	writes reader.Writes
 }
 
 // startGuard starts the proxy.
@@ -40,7 +44,7 @@ func (s *System) startGuard(ctx context.Context) error {
 		}),
 		url: "http://" + listener.Addr().String(), idle: idle,
 	}
-	g.server = &http.Server{Handler: g.Protect(engine, "dynamodb"), ReadHeaderTimeout: readHeaderTimeout}
+	g.server = &http.Server{Handler: g.Protect(g.announce(engine), "dynamodb"), ReadHeaderTimeout: readHeaderTimeout}
 	s.guard = g
 	s.running.Go(func() {
 		if err := g.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -48,6 +52,19 @@ func (s *System) startGuard(ctx context.Context) error {
 		}
 	})
 	return nil
+}
+
+// announce announces the writes that a handler has passed on, successful or not.
+func (g *engineProxy) announce(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+		if !slices.Contains([]string{"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}, operation) {
+			next.ServeHTTP(rw, r)
+			return
+		}
+		defer g.writes.Announce()
+		next.ServeHTTP(rw, r)
+	})
 }
 
 // close stops the proxy. It appends the uses of each permission to a file, one

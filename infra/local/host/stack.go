@@ -37,7 +37,9 @@ func (s *System) stack() stackinfo.Stack {
 		out.Outputs["ConsoleUrl"] = url
 	}
 	for _, f := range s.template.Functions {
-		out.Resources = append(out.Resources, stackinfo.Resource{LogicalID: f.LogicalID, PhysicalID: f.Name, Type: "AWS::Lambda::Function"})
+		out.Resources = append(out.Resources, stackinfo.Resource{
+			LogicalID: f.LogicalID, PhysicalID: f.Name, Type: "AWS::Lambda::Function", Invocations: s.lambdas.Invocations(f.LogicalID),
+		})
 	}
 	for _, t := range s.template.Tables {
 		out.Resources = append(out.Resources, stackinfo.Resource{LogicalID: t.LogicalID, PhysicalID: t.Name, Type: "AWS::DynamoDB::Table"})

@@ -171,6 +171,7 @@ func (s *System) openStreams(ctx context.Context) (*stream.Source, error) {
 		Open: func(ctx context.Context, name string) (stream.Log, error) {
 			return reader.Open(ctx, reader.Options{
 				Endpoint: s.database, Credentials: table.Credentials(s.opts.DynamoDBKey), Table: name, Region: table.Region, Account: account,
+				Writes: &s.guard.writes,
 			})
 		},
 	})

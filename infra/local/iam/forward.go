@@ -12,6 +12,10 @@ import (
 // engine.
 const maxIdleConnections = 256
 
+// FunctionHeader is the header in which Forward names the function that made a request,
+// by its logical id, after its access key was replaced.
+const FunctionHeader = "X-Rethread-Function"
+
 var errNoAddress = errors.New("invalid address to forward to")
 
 // Forward returns a handler that passes requests to a service at another address,
@@ -32,6 +36,9 @@ func Forward(endpoint, accessKey string) (handler http.Handler, closeIdle func()
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
+			if c, ok := callerOf(r.In); ok {
+				r.Out.Header.Set(FunctionHeader, c.key)
+			}
 			signAs(r.Out, accessKey)
 		},
 		Transport: transport,

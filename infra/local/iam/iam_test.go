@@ -276,6 +276,24 @@ func TestForward(t *testing.T) {
 			}
 		}
 	})
+	t.Run("names the function that made a request", func(t *testing.T) {
+		var named string
+		service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			named = r.Header.Get(iam.FunctionHeader)
+		}))
+		defer service.Close()
+		handler, closeIdle, err := iam.Forward(service.URL, "system7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closeIdle()
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody)
+		req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=EventsFunction/20260102/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+		handler.ServeHTTP(httptest.NewRecorder(), req)
+		if named != "EventsFunction" {
+			t.Errorf("named %q", named)
+		}
+	})
 	t.Run("returns 502 when the service does not answer", func(t *testing.T) {
 		handler, closeIdle, err := iam.Forward("http://127.0.0.1:1", "any")
 		if err != nil {

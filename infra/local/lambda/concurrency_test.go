@@ -79,6 +79,9 @@ func TestConcurrency(t *testing.T) {
 		if served.Load() != most || refused.Load() != burst-most {
 			t.Errorf("%d served, %d refused", served.Load(), refused.Load())
 		}
+		if n := host.Invocations("a") + host.Invocations("b"); n != most || host.Invocations("none") != 0 {
+			t.Errorf("counted %d invocations", n)
+		}
 		mustAnswer(t, mustInvoke(t, host, "a", `{}`))
 	})
 	t.Run("an abandoned stream runs to its end and occupies a slot until then", func(t *testing.T) {

@@ -140,6 +140,18 @@ func (h *Host) invoke(ctx context.Context, name string, inv *invocation) (*Resul
 	return result, nil
 }
 
+// Invocations returns how often a function, named by its name or logical id, was
+// invoked, without those invocations that were refused; 0 for an unknown function.
+func (h *Host) Invocations(name string) int {
+	p, ok := h.pools[name]
+	if !ok {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.accepted
+}
+
 // Close ends every function and then the listener.
 func (h *Host) Close() {
 	h.background.Close()

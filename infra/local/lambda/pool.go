@@ -30,6 +30,7 @@ type pool struct {
 	workers  map[*worker]struct{}
 	starting int
 	started  int
+	accepted int // invocations
 	closed   bool
 	slots    *slots
 }
@@ -61,6 +62,7 @@ func (p *pool) submit(inv *invocation) error {
 	if !p.slots.acquire() {
 		return ErrThrottled
 	}
+	p.accepted++
 	inv.release = sync.OnceFunc(p.slots.release)
 	if last := len(p.idle) - 1; last >= 0 {
 		w := p.idle[last]

@@ -41,6 +41,6 @@ func supportedTypes() []string {
 	return []string{
 		typeFunction, typeTable, typeHTTPAPI, typeRESTAPI, typeWebSocketAPI, typeQueue, typeManagedPolicy,
 		"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::Events::EventBus", "AWS::IAM::Role",
-		"AWS::Logs::LogGroup", "AWS::ApiGateway::Account",
+		"AWS::Logs::LogGroup", "AWS::Logs::MetricFilter", "AWS::ApiGateway::Account",
 	}
 }

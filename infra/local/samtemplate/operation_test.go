@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,13 +19,7 @@ import (
 type resource struct {
 	Type       string `yaml:"Type"`
 	Properties struct {
-		Body    string `yaml:"DashboardBody"`
-		Metrics []struct {
-			Stat any `yaml:"MetricStat"`
-		} `yaml:"Metrics"`
-		Dimensions []struct {
-			Value string `yaml:"Value"`
-		} `yaml:"Dimensions"`
+		Body string `yaml:"DashboardBody"`
 	} `yaml:"Properties"`
 }
 
@@ -155,49 +147,5 @@ func checkDimensions(t *testing.T, m dashboardMetric) {
 	}
 	if diff := cmp.Diff(want, m.dimensions); diff != "" {
 		t.Errorf("%s (-published +shown)\n%s", m.name, diff)
-	}
-}
-
-// maxAlarmMetrics is how many metrics CloudWatch can add up in one alarm.
-const maxAlarmMetrics = 10
-
-func TestAlarms(t *testing.T) {
-	t.Parallel()
-	resources := mustResources(t)
-	watched := ""
-	for name, r := range resources {
-		if r.Type != "AWS::CloudWatch::Alarm" {
-			continue
-		}
-		if n := len(r.Properties.Metrics) - 1; n > maxAlarmMetrics { // one is the sum
-			t.Errorf("%s watches %d metrics, the limit is %d", name, n, maxAlarmMetrics)
-		}
-		for _, d := range r.Properties.Dimensions {
-			watched += " " + d.Value
-		}
-		for _, m := range r.Properties.Metrics {
-			text, err := json.Marshal(m.Stat)
-			if err != nil {
-				t.Fatal(err)
-			}
-			watched += " " + string(text)
-		}
-	}
-	unwatched := map[string]string{
-		"DeliveryRetries": "its messages wait for slow or failing receivers, and Failures receives what cannot be processed",
-		"Retries":         "as above",
-		"Abandoned":       "its messages are mostly caused by receivers",
-	}
-	names := regexp.MustCompile(`\w+`).FindAllString(watched, -1)
-	for name, r := range resources {
-		kind := r.Type == "AWS::Serverless::Function" || r.Type == "AWS::SQS::Queue"
-		if kind && !slices.Contains(names, name) && unwatched[name] == "" {
-			t.Errorf("no alarm watches %s", name)
-		}
-	}
-	for name := range unwatched {
-		if !strings.HasSuffix(resources[name].Type, "Queue") {
-			t.Errorf("%s is not a queue", name)
-		}
 	}
 }

@@ -16,6 +16,9 @@ type Resource struct {
 	LogicalID  string `json:"logical_id"`
 	PhysicalID string `json:"physical_id"` // what Ref returns
 	Type       string `json:"type"`
+	// Invocations is how often a function was invoked since the system started, without
+	// those that were refused.
+	Invocations int `json:"invocations,omitempty"`
 }
 
 // Endpoints are addresses that AWS's SDKs use in place of the services' own.

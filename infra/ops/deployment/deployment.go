@@ -22,10 +22,11 @@ var ErrNotFound = errors.New("no such system")
 
 // CloudFormation's resource types.
 const (
-	Alarm    = "AWS::CloudWatch::Alarm"
-	Function = "AWS::Lambda::Function"
-	Queue    = "AWS::SQS::Queue"
-	Table    = "AWS::DynamoDB::Table"
+	Alarm        = "AWS::CloudWatch::Alarm"
+	Function     = "AWS::Lambda::Function"
+	MetricFilter = "AWS::Logs::MetricFilter"
+	Queue        = "AWS::SQS::Queue"
+	Table        = "AWS::DynamoDB::Table"
 )
 
 // Location identifies a system.

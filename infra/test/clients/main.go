@@ -10,6 +10,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -20,20 +21,27 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
+// agentKey is the key that agents and models get.
+const agentKey = "a-key-of-the-tests"
+
 func main() {
 	binary := flag.String("host", "build/rethread-local", "the built local host")
 	only := flag.String("only", "", "part of the names of the stories to run")
 	tck := flag.String("tck", "", "folder of the A2A TCK, to run that instead of the stories; its own arguments follow")
 	version := flag.String("tck-version", "1.0", "the version of A2A that the TCK tests: 1.0 or 0.3")
 	python := flag.String("python", "python3", "a Python with what the TCK needs")
+	openResponses := flag.String("open-responses", "", "folder of the compliance suite of Open Responses, to run that instead of the stories; its own arguments follow")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := playWith(ctx, *binary, *only, func(root, url string, chosen []story) error {
 		if *tck != "" {
 			return runTCK(ctx, *tck, *version, *python, url, flag.Args())
 		}
+		if *openResponses != "" {
+			return runOpenResponses(ctx, *openResponses, url, flag.Args())
+		}
 		return play(ctx, root, url, os.Stdout, chosen)
-	}, *tck != "")
+	}, *tck != "" || *openResponses != "")
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "clients:", err)
@@ -41,17 +49,17 @@ func main() {
 	}
 }
 
-// playWith calls do while a system runs with the scripted agent and those that the
-// chosen stories need; the TCK needs none.
+// playWith calls do while a system runs with the scripted agent, the models and the
+// agents that the chosen stories need; a suite needs no story.
 func playWith(
-	ctx context.Context, binary, only string, do func(root, url string, chosen []story) error, isTCK bool,
+	ctx context.Context, binary, only string, do func(root, url string, chosen []story) error, isSuite bool,
 ) (err error) {
 	root, err := repo.Root("")
 	if err != nil {
 		return err
 	}
 	var chosen []story
-	if !isTCK {
+	if !isSuite {
 		if chosen, err = choose(only); err != nil {
 			return err
 		}
@@ -73,6 +81,9 @@ func withSystem(
 	itself := serveSelf()
 	defer itself.Close()
 	itself.agents(others)
+	provider := serveProvider()
+	defer provider.Close()
+	maps.Copy(others, models(provider.URL))
 	config, err := agents(agent.URL, others)
 	if err != nil {
 		return err
@@ -83,7 +94,7 @@ func withSystem(
 	}
 	h, err := host.Start(ctx, host.Options{
 		Binary: binary, Root: root, Data: host.InMemory, Output: logFile,
-		Env: []string{"AGENTS=" + config, "LOG_LEVEL=info", "AGENT_API_KEY=a-key-of-the-tests"},
+		Env: []string{"AGENTS=" + config, "LOG_LEVEL=info", "AGENT_API_KEY=" + agentKey},
 	})
 	if err != nil {
 		return fmt.Errorf("%w (log: %s)", err, logFile.Name())

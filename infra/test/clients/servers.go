@@ -23,7 +23,7 @@ type server struct {
 	story  string // the name of the story that needs it
 	agent  string // its name in the system's configuration
 	path   string // of its address
-	folder string // below infra/test/clients
+	folder string // below infra/test/clients, or absolute
 	run    []string
 	// config has the other members of the agent's configuration, type among them.
 	config map[string]any
@@ -46,7 +46,6 @@ func servers() []server {
 			"type": "ag_ui", "tools": []any{tool}, "forwarded_props": map[string]any{"mode": "test"}, "api_key_env": "AGENT_API_KEY",
 		}},
 		{agui, "langgraph", "/", "python", []string{".venv-agui/bin/python", "agui_langgraph.py"}, map[string]any{"type": "ag_ui"}},
-		{agui, "documented", "/", "python", []string{".venv-agui/bin/python", "agui_documented.py"}, map[string]any{"type": "ag_ui"}},
 		{apiServer, "adk", "", "python", []string{".venv-adk/bin/python", "adk_server.py"}, map[string]any{"type": "adk", "app": "scripted"}},
 		{a2a, "a2a-both", "/both", "python", v1, map[string]any{"type": "a2a"}},
 		{a2a, "a2a-old", "/old", "python", v1, map[string]any{"type": "a2a"}},
@@ -77,25 +76,38 @@ func startServers(ctx context.Context, root string, chosen []story) (*started, e
 		if !slices.ContainsFunc(chosen, needed) {
 			continue
 		}
-		if err := s.start(ctx, root, out); err != nil {
+		address, err := freeAddress(ctx)
+		if err != nil {
+			return out, err
+		}
+		if err := s.start(ctx, root, address, out); err != nil {
 			return out, fmt.Errorf("start the server of agent %s: %w", s.agent, err)
 		}
 	}
-	return out, nil
+	if !slices.ContainsFunc(chosen, func(st story) bool { return st.name == documentedStory }) {
+		return out, nil
+	}
+	return out, startDocumented(ctx, root, out)
 }
 
-func (s server) start(ctx context.Context, root string, out *started) error {
-	address, err := freeAddress(ctx)
+// start starts a server that listens at an address.
+func (s server) start(ctx context.Context, root, address string, out *started) error {
+	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return err
 	}
-	_, port, _ := net.SplitHostPort(address) // it is an address
 	log, err := os.Create(filepath.Join(root, "build", "clients-"+s.agent+".log"))
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(root, "infra", "test", "clients", s.folder)
-	cmd := exec.Command(filepath.Join(folder, s.run[0]), s.run[1:]...) //nolint:noctx // stop ends it, after the stories
+	folder := s.folder
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(root, "infra", "test", "clients", folder)
+	}
+	cmd := exec.Command(s.run[0], s.run[1:]...) //nolint:noctx // stop ends it, after the stories
+	if filepath.Base(s.run[0]) != s.run[0] {
+		cmd = exec.Command(filepath.Join(folder, s.run[0]), s.run[1:]...) //nolint:noctx // as above
+	}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, log, log
 	cmd.Env = append(os.Environ(), "PORT="+port, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1")
 	if err := cmd.Start(); err != nil {

@@ -1,5 +1,5 @@
 // Package dynamotest gives each test a real engine and its own table, as
-// template.yaml defines it. If EndpointVariable is set, as in `make test`, all
+// template.yaml defines it, with a stream only for tests that read it. If EndpointVariable is set, as in `make test`, all
 // packages share that engine. Otherwise each test binary starts one with the first
 // test that needs it; it ends with the binary.
 package dynamotest
@@ -62,14 +62,29 @@ func accessKey(tb testing.TB) string {
 	return hex.EncodeToString(sum[:10])
 }
 
-// Table makes an empty table with a unique name, and drops it when the test ends.
+// Table makes an empty table with a unique name and no stream, and drops it when the
+// test ends.
 func Table(tb testing.TB) string {
+	tb.Helper()
+	return tableOf(tb, func(t *samtemplate.Table) { t.StreamView = "" })
+}
+
+// Streamed is Table with the template's stream, which takes the engine more time
+// with each write.
+func Streamed(tb testing.TB) string {
+	tb.Helper()
+	return tableOf(tb, func(*samtemplate.Table) {})
+}
+
+// tableOf makes the template's table, as changed by edit.
+func tableOf(tb testing.TB, edit func(*samtemplate.Table)) string {
 	tb.Helper()
 	client := Client(tb)
 	definition, err := definition()
 	if err != nil {
 		tb.Fatalf("read the table's definition: %v", err)
 	}
+	edit(&definition)
 	definition.Name = "test-" + rand.Text()
 	if _, err := table.Ensure(tb.Context(), client, definition); err != nil {
 		tb.Fatal(err)

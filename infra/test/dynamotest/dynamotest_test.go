@@ -14,7 +14,7 @@ func TestTable(t *testing.T) {
 	client := dynamotest.Client(t)
 	var name string
 	t.Run("is as the template defines it", func(t *testing.T) {
-		name = dynamotest.Table(t)
+		name = dynamotest.Streamed(t)
 		description := mustDescribe(t, client, name)
 		if got := description.StreamSpecification.StreamViewType; got != types.StreamViewTypeNewAndOldImages {
 			t.Errorf("stream view is %s", got)
@@ -32,6 +32,11 @@ func TestTable(t *testing.T) {
 		}
 		if got := *ttl.TimeToLiveDescription.AttributeName; got != "expires" {
 			t.Errorf("expiry attribute is %s", got)
+		}
+	})
+	t.Run("has a stream only if the test asks for one", func(t *testing.T) {
+		if got := mustDescribe(t, client, dynamotest.Table(t)).StreamSpecification; got != nil {
+			t.Errorf("stream is %+v", got)
 		}
 	})
 	t.Run("is dropped after its test", func(t *testing.T) {

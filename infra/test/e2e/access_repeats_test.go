@@ -20,6 +20,10 @@ func withoutKey() []string {
 	return []string{
 		"POST /sessions/{session_id}/runs/{run_id}/cancel", "POST /api/v1/shares/accept", "POST /api/tasks",
 		"POST /sessions/import/{import_id}/parts/{part}", "POST /a2a/{agent}", "POST /a2a/{agent}/{path+}",
+		"POST /agui/{agent}", "POST /agui/{agent}/connect", "POST /agui/{agent}/threads/{thread_id}/stop",
+		"POST /ai-sdk/{agent}", "POST /ai-sdk/{agent}/{session_id}/stop",
+		"POST /v1/responses", "POST /v1/responses/{response_id}/cancel", "POST /v1/conversations",
+		"POST /v1/conversations/{conversation_id}", "POST /v1/conversations/{conversation_id}/items",
 	}
 }
 

@@ -33,6 +33,9 @@ type route struct {
 	path string // of the request, if the template has {path+} or a query is needed
 	kind string // Content-Type, unless JSON
 	opts []e2e.Option
+	// hides is set if the resource does not exist for users who may not even read it:
+	// they get 404.
+	hides bool
 }
 
 func body(v any) func(*scene) any { return func(*scene) any { return v } }
@@ -148,6 +151,34 @@ func accessTable() map[string]route {
 		"GET /a2a/.well-known/jwks.json":               {who: public, ok: []int{200}, opts: off},
 		"GET /.well-known/agent-card.json":             {who: public, ok: []int{200, 404}, opts: off},
 
+		"POST /agui/{agent}":                          {who: writes, ok: []int{200}, body: runAGUI},
+		"POST /agui/{agent}/connect":                  {who: reads, ok: []int{200}, body: runAGUI},
+		"GET /agui/{agent}/threads/{thread_id}":       {who: reads, ok: []int{200}},
+		"POST /agui/{agent}/threads/{thread_id}/stop": {who: writes, ok: []int{200}},
+
+		"POST /ai-sdk/{agent}":                      {who: writes, ok: []int{200}, body: runAISDK},
+		"GET /ai-sdk/{agent}/{session_id}/stream":   {who: reads, ok: []int{200, 204}},
+		"GET /ai-sdk/{agent}/{session_id}/messages": {who: reads, ok: []int{200}},
+		"POST /ai-sdk/{agent}/{session_id}/stop":    {who: writes, ok: []int{200}},
+
+		"POST /v1/responses": {who: writes, ok: []int{200}, hides: true, body: func(s *scene) any {
+			return e2e.M{"model": "demo", "input": "hello", "conversation": s.session, "rethread": e2e.M{"on_active": "cancel_and_merge"}}
+		}},
+		"GET /v1/responses/{response_id}":                            {who: reads, ok: []int{200}, hides: true},
+		"DELETE /v1/responses/{response_id}":                         {who: reads, ok: []int{400}, hides: true, opts: []e2e.Option{e2e.Bad}},
+		"POST /v1/responses/{response_id}/cancel":                    {who: writes, ok: []int{200}, hides: true},
+		"GET /v1/responses/{response_id}/input_items":                {who: reads, ok: []int{200}, hides: true},
+		"POST /v1/conversations":                                     {who: signed, ok: []int{200}, body: body(e2e.M{})},
+		"GET /v1/conversations/{conversation_id}":                    {who: reads, ok: []int{200}, hides: true},
+		"POST /v1/conversations/{conversation_id}":                   {who: owns, ok: []int{200}, hides: true, body: body(e2e.M{"metadata": e2e.M{"a": "b"}})},
+		"DELETE /v1/conversations/{conversation_id}":                 {who: owns, ok: []int{200}, hides: true},
+		"GET /v1/conversations/{conversation_id}/items":              {who: reads, ok: []int{200}, hides: true},
+		"POST /v1/conversations/{conversation_id}/items":             {who: writes, ok: []int{200}, hides: true, body: body(e2e.M{"items": []e2e.M{{"role": "user", "content": "hello"}}})},
+		"GET /v1/conversations/{conversation_id}/items/{item_id}":    {who: reads, ok: []int{200}, hides: true},
+		"DELETE /v1/conversations/{conversation_id}/items/{item_id}": {who: reads, ok: []int{400}, hides: true, opts: []e2e.Option{e2e.Bad}},
+		"GET /v1/models":         {who: signed, ok: []int{200}},
+		"GET /v1/models/{model}": {who: signed, ok: []int{200}},
+
 		"GET /":                {who: public, ok: []int{200, 302, 307, 308}, opts: off},
 		"GET /console":         {who: public, ok: []int{200, 308}, opts: off},
 		"GET /console/":        {who: public, ok: []int{200, 308}, opts: off},
@@ -184,6 +215,18 @@ func sendRPC(s *scene) any {
 	return e2e.M{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": sendREST(s)}
 }
 
+func runAGUI(s *scene) any {
+	return e2e.M{
+		"threadId": s.session, "runId": "over-ag-ui", "messages": []e2e.M{{"id": "m", "role": "user", "content": "hello"}},
+	}
+}
+
+func runAISDK(s *scene) any {
+	return e2e.M{
+		"id": s.session, "messages": []e2e.M{{"id": "m", "role": "user", "parts": []e2e.M{{"type": "text", "text": "hello"}}}},
+	}
+}
+
 func (l level) takes() standing {
 	switch l {
 	case public, signed:
@@ -208,7 +251,7 @@ func (r route) expected(c caller) []int {
 		return []int{http.StatusUnauthorized}
 	case r.who == signed, r.who == reads && c.admin, c.right >= r.who.takes():
 		return r.ok
-	case r.who == mine, c.right == outside && r.who.finds():
+	case r.who == mine, c.right == outside && (r.who.finds() || r.hides && !c.admin):
 		return []int{http.StatusNotFound}
 	}
 	return []int{http.StatusForbidden}

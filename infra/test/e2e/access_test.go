@@ -53,6 +53,7 @@ type caller struct {
 type scene struct {
 	session, run, task, share, a2aTask string
 	webhook, delivery, automation      string
+	response, item                     string
 	path                               string
 }
 
@@ -124,6 +125,13 @@ func (s *scene) occupy(t *testing.T, c caller) {
 	_, s.run = mustRun(t, c.User, s.path, "work", e2e.M{"mode": "external", "agent": "demo"})
 }
 
+// respond creates a response in the scene, for routes about it and its items.
+func (s *scene) respond(t *testing.T, c caller) {
+	t.Helper()
+	made := c.Post("/v1/responses", e2e.M{"model": "demo", "input": "hello", "conversation": s.session}).Want(200)
+	s.response, s.item = made.Str("id"), made.Str("output.0.id")
+}
+
 // hook makes a webhook with a delivery, for routes about them.
 func (s *scene) hook(t *testing.T, c caller) {
 	t.Helper()
@@ -136,9 +144,10 @@ func (s *scene) address(r route, path string) string {
 	if r.path != "" {
 		path = r.path
 	}
-	return strings.NewReplacer("{session_id}", s.session, "{run_id}", s.run, "{task_id}", s.task, "{share_id}", s.share,
+	return strings.NewReplacer("{session_id}", s.session, "{thread_id}", s.session, "{run_id}", s.run, "{task_id}", s.task, "{share_id}", s.share,
 		"{name}", "note.txt", "{agent}", "demo", "{import_id}", "none", "{part}", "2", "{a2a_task}", s.a2aTask,
-		"{webhook_id}", s.webhook, "{delivery_id}", s.delivery, "{automation_id}", s.automation).Replace(path)
+		"{webhook_id}", s.webhook, "{delivery_id}", s.delivery, "{automation_id}", s.automation,
+		"{conversation_id}", s.session, "{response_id}", s.response, "{item_id}", s.item, "{model}", "demo").Replace(path)
 }
 
 // mustRead returns everything that the owner can read of a scene.
@@ -265,6 +274,8 @@ func row(t *testing.T, sys *e2e.System, callers []caller, s *scene, name string,
 	switch { // there may be few of them
 	case strings.Contains(name, "{webhook_id}"):
 		s.hook(t, alice)
+	case strings.Contains(name, "{response_id}"), strings.Contains(name, "{item_id}"):
+		s.respond(t, alice)
 	case strings.Contains(name, "{automation_id}"):
 		s.automation = alice.Post(api+"/automations", deafAutomation()).Want(201).Str("data.id")
 	}

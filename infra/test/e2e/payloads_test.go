@@ -107,11 +107,22 @@ func checkResult(t *testing.T, function string, got []byte) {
 	case "fanout", "dispatch", "deliver":
 		path, want = "batchItemFailures", "[]"
 	case "sse":
-		if !bytes.Contains(stream, []byte("\nevent: thread.status\n")) {
-			t.Errorf("streams %s", stream)
-		}
+		checkStream(t, stream, "\nevent: thread.status\n")
+	case "agui":
+		checkStream(t, stream, `"type":"RUN_FINISHED"`)
+	case "responses":
+		checkStream(t, stream, "event: response.completed")
+	case "aisdk":
+		checkStream(t, stream, "data: [DONE]")
 	}
 	if text, err := pick.Text(got, path); err != nil || !strings.HasPrefix(text, want) {
 		t.Errorf("%v: answers %s", err, got)
+	}
+}
+
+func checkStream(t *testing.T, stream []byte, want string) {
+	t.Helper()
+	if !bytes.Contains(stream, []byte(want)) {
+		t.Errorf("streams %s without %s", stream, want)
 	}
 }

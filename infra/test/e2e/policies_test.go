@@ -19,9 +19,18 @@ func neededElsewhere() map[string]string {
 		lease      = "ending runs whose leases are out, which whoever comes by first does"
 	)
 	return map[string]string{
-		"ForkFunction dynamodb:Query table/Table/index/activity": "counting the sessions of a user again at the limit",
+		"ForkFunction dynamodb:Query table/Table/index/activity":      "counting the sessions of a user again at the limit",
+		"AGUIFunction dynamodb:Query table/Table/index/activity":      "counting the sessions of a user again at the limit",
+		"AISDKFunction dynamodb:Query table/Table/index/activity":     "counting the sessions of a user again at the limit",
+		"ResponsesFunction dynamodb:Query table/Table/index/activity": "counting the sessions of a user again at the limit",
+		"AGUIFunction dynamodb:BatchGetItem table/Table":              "listing the active runs of a user at the limit",
+		"AISDKFunction dynamodb:BatchGetItem table/Table":             "listing the active runs of a user at the limit",
+		"ResponsesFunction dynamodb:BatchGetItem table/Table":         "listing the active runs of a user at the limit",
 
 		"A2AFunction ssm:GetParameters parameter/rethread/agents":             agents,
+		"AGUIFunction ssm:GetParameters parameter/rethread/agents":            agents,
+		"AISDKFunction ssm:GetParameters parameter/rethread/agents":           agents,
+		"ResponsesFunction ssm:GetParameters parameter/rethread/agents":       agents,
 		"AutomationRulesFunction ssm:GetParameters parameter/rethread/agents": agents,
 		"DeliverFunction ssm:GetParameters parameter/rethread/agents":         agents,
 		"ForkFunction ssm:GetParameters parameter/rethread/agents":            agents,
@@ -29,9 +38,12 @@ func neededElsewhere() map[string]string {
 
 		"AutomationRulesFunction dynamodb:BatchWriteItem table/Table": "deleting an automation with waiting deliveries",
 
-		"ForkFunction dynamodb:BatchWriteItem table/Table":   several,
-		"RewindFunction dynamodb:BatchWriteItem table/Table": several,
-		"RunsFunction dynamodb:BatchWriteItem table/Table":   several,
+		"AGUIFunction dynamodb:BatchWriteItem table/Table":      several,
+		"AISDKFunction dynamodb:BatchWriteItem table/Table":     several,
+		"ResponsesFunction dynamodb:BatchWriteItem table/Table": several,
+		"ForkFunction dynamodb:BatchWriteItem table/Table":      several,
+		"RewindFunction dynamodb:BatchWriteItem table/Table":    several,
+		"RunsFunction dynamodb:BatchWriteItem table/Table":      several,
 
 		"EventsFunction dynamodb:DeleteItem table/Table":          lease,
 		"WatchFunction dynamodb:DeleteItem table/Table":           lease,
@@ -39,6 +51,9 @@ func neededElsewhere() map[string]string {
 		"DeliverFunction dynamodb:BatchWriteItem table/Table":     "discarding a failed run with a state that fills several items",
 		"DeliverFunction dynamodb:DeleteItem table/Table":         lease,
 		"DeliverFunction dynamodb:BatchGetItem table/Table":       "listing the active runs of a user at the limit",
+		"AutomationsFunction dynamodb:BatchWriteItem table/Table": "discarding a failed run with a state that fills several items",
+		"AutomationsFunction dynamodb:DeleteItem table/Table":     lease,
+		"AutomationsFunction dynamodb:BatchGetItem table/Table":   "listing the active runs of a user at the limit",
 		"DeliverFunction sqs:SendMessage Abandoned.fifo":          "abandoning notifications that failed for a day",
 		"ExportFunction dynamodb:BatchWriteItem table/Table":      checkpoint,
 		"ExportFunction dynamodb:PutItem table/Table":             checkpoint,

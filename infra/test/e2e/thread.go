@@ -47,6 +47,7 @@ func (u *User) Agree(session string, followers ...*Follower) view.Thread {
 	}
 	want := render(view.Session{
 		Items: thread.Items, Status: thread.Status, RunID: thread.RunID, Error: thread.Error, Epoch: thread.Cursor.Epoch,
+		Queued: thread.Queued, QueueVersion: thread.QueueVersion,
 	})
 	for _, f := range followers {
 		var got string
@@ -64,7 +65,10 @@ func (u *User) Agree(session string, followers ...*Follower) view.Thread {
 
 // render writes a session in a canonical form.
 func render(s view.Session) string {
-	text := fmt.Sprintf("epoch %d, %s, run %q, error %s", s.Epoch, s.Status, s.RunID, mustJSON(s.Error))
+	text := fmt.Sprintf("epoch %d, %s, run %q, error %s, queue %d", s.Epoch, s.Status, s.RunID, mustJSON(s.Error), s.QueueVersion)
+	for _, queued := range s.Queued {
+		text += "\n" + string(mustJSON(queued))
+	}
 	for _, item := range s.Items {
 		text += "\n" + canonical(item)
 	}

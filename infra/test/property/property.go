@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"sync"
-	"time"
 
 	"pgregory.net/rapid"
 )
@@ -39,21 +38,6 @@ func CheckN(t rapid.TB, n int, property func(*rapid.T)) {
 		cases++
 	})
 	report(t, cases, n)
-}
-
-// CheckFor is Check for slow cases: it begins no more of them after patience, but
-// has at least as many as least says.
-func CheckFor(t rapid.TB, patience time.Duration, least int, property func(*rapid.T)) {
-	t.Helper()
-	cases, deadline := 0, time.Now().Add(patience)
-	check(t, max(least, checks(t)), func(r *rapid.T) {
-		if cases >= least && time.Now().After(deadline) {
-			return
-		}
-		property(r)
-		cases++
-	})
-	report(t, cases, least)
 }
 
 // Rand returns a generator of random numbers for a test that does not use rapid.

@@ -44,28 +44,6 @@ func TestCheckN(t *testing.T) {
 	})
 }
 
-func TestCheckFor(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name        string
-		patience    time.Duration
-		least, want int
-	}{
-		{"ends when patience is over", 0, 3, 3},
-		{"has rapid's number of cases if there is time", time.Hour, 3, 100},
-		{"has more cases than rapid's number if it must", 0, 120, 120},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			cases := 0
-			property.CheckFor(t, c.patience, c.least, func(*rapid.T) { cases++ })
-			if cases != c.want {
-				t.Errorf("%d cases, want %d", cases, c.want)
-			}
-		})
-	}
-}
-
 func TestRand(t *testing.T) {
 	t.Parallel()
 	first, again, other := property.Rand(t, 1), property.Rand(t, 1), property.Rand(t, 2)

@@ -2,20 +2,19 @@ package storetest
 
 import (
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
 )
 
-// Check is property.Check in memory and property.CheckFor on DynamoDB Local, which
-// is slow.
-func Check(t *testing.T, patience time.Duration, least int, holds func(*rapid.T)) {
+// Check is property.Check in memory. On DynamoDB Local, which is slow, it is
+// property.CheckN with onDynamoDB cases.
+func Check(t *testing.T, onDynamoDB int, holds func(*rapid.T)) {
 	t.Helper()
 	if InMemory() {
 		property.Check(t, holds)
 		return
 	}
-	property.CheckFor(t, patience, least, holds)
+	property.CheckN(t, onDynamoDB, holds)
 }

@@ -4,12 +4,14 @@ package storetest
 
 import (
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/store/table/memory"
@@ -27,12 +29,19 @@ func Engine(tb testing.TB) table.Engine {
 	case "", inMemory:
 		return memory.New(store.Schema())
 	case "dynamodb":
-		return DynamoDB(tb)
+		return inDynamoDB(tb)
 	default:
 		tb.Fatalf("%s: unknown engine %q", Variable, name)
 		return nil
 	}
 }
+
+// Codec returns the codec that the stores of a test binary share: tests make
+// thousands of stores, each of which would make compressors of its own.
+func Codec() *content.Codec { return codec() }
+
+//nolint:gochecknoglobals // one codec per test binary is the point
+var codec = sync.OnceValue(content.NewCodec)
 
 const inMemory = "memory"
 
@@ -50,9 +59,8 @@ type local struct {
 	name   string
 }
 
-// DynamoDB returns an empty table in DynamoDB Local, for features that only it
-// has: streams and expiry.
-func DynamoDB(tb testing.TB) table.Engine {
+// inDynamoDB returns an empty table in DynamoDB Local, without a stream.
+func inDynamoDB(tb testing.TB) table.Engine {
 	tb.Helper()
 	client, name := dynamotest.Client(tb), dynamotest.Table(tb)
 	return &local{Engine: dynamo.New(client, name, store.Schema()), client: client, name: name}

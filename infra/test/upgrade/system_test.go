@@ -29,6 +29,7 @@ import (
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/follow"
 	"github.com/rethread/rethread/shared/transport/rest"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -79,7 +80,7 @@ func newSystem(t testing.TB, e engine, items []item, now time.Time) *system {
 	s.a2a = a2a.New(a2a.Config{
 		Sessions: s.store, Rewinds: s.store, Runs: s.store, Tasks: s.store, Links: s.store, Grants: s.store, Agents: s,
 		AdminScope: adminScope, StartRun: s.start, Push: s.store, CheckURL: func(string) error { return nil }, PublicKeys: s.keys.Public,
-		Watch: func(context.Context, string, string, watch.Cursor) (a2a.Watcher, error) {
+		Watch: func(context.Context, string, string, watch.Cursor) (follow.Watcher, error) {
 			return nil, errors.New("nobody waits here")
 		},
 		Log: s.log, Now: s.now, NewID: s.newID, Modified: now,

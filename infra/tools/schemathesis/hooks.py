@@ -127,6 +127,9 @@ def mend_deltas(body):
 def mend_batch(events):
     seen = set()
     for event in events:
+        if isinstance(event, dict) and isinstance(event.get("id"), str):
+            # An id with a dot may name another invocation than its event's.
+            event["id"] = event["id"].replace(".", "_")
         if not isinstance(event, dict) or not isinstance(event.get("id"), str):
             continue
         if event["id"] in seen:

@@ -18,6 +18,17 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
+// UnmarshalExact is json.Unmarshal for values that contain any: numbers in these are
+// json.Number, so that each digit is kept.
+func UnmarshalExact(raw []byte, into any) error {
+	if !json.Valid(raw) {
+		return json.Unmarshal(raw, into) // the error
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return dec.Decode(into)
+}
+
 // Canonical decodes a JSON value so that values which differ only in white space,
 // escapes and the order of members are equal. It returns nil for invalid JSON.
 func Canonical(raw []byte) any {

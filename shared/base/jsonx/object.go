@@ -29,6 +29,14 @@ func ParseObject(raw []byte, at string) (Object, error) {
 	return ParseObjectWith(raw, at, nil)
 }
 
+// ParseBody parses a request's body, which must be an object that Check accepts.
+func ParseBody(body []byte) (Object, error) {
+	if flaw := Check(body); flaw != nil {
+		return Object{}, fault.Field(fault.Malformed, flaw.Pointer, "%s", flaw.Reason)
+	}
+	return ParseObject(body, "")
+}
+
 // ParseObjectWith is ParseObject with faults made by f.
 func ParseObjectWith(raw []byte, at string, f FaultFunc) (Object, error) {
 	o := Object{At: at, Fault: f}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
@@ -148,7 +147,7 @@ func snakeObject(raw json.RawMessage, pointer string) (map[string]json.RawMessag
 	}
 	out := make(map[string]json.RawMessage, len(members))
 	for name, m := range members {
-		out[snake(name)] = m
+		out[jsonx.SnakeCase(name)] = m
 	}
 	return out, nil
 }
@@ -195,21 +194,6 @@ func snakeContent(raw json.RawMessage, pointer string) (json.RawMessage, error) 
 		}
 	}
 	return jsonx.Marshal(members)
-}
-
-// snake converts a name to snake_case.
-func snake(name string) string {
-	var out strings.Builder
-	for i, r := range name {
-		if unicode.IsUpper(r) {
-			if i > 0 {
-				out.WriteByte('_')
-			}
-			r = unicode.ToLower(r)
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
 }
 
 // TaskTimes parses the times that a list of tasks may contain.

@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,8 +75,8 @@ func (a *Actor) Act(ctx context.Context, d delivery.Delivery) error {
 	if err != nil {
 		return verdict(err)
 	}
-	if r.Status.Final() {
-		return nil // it was started by an earlier attempt
+	if r.Status != run.InProgress {
+		return nil // it was started by an earlier attempt, or waits in the session's queue
 	}
 	return a.Hand(ctx, start.Ref)
 }
@@ -93,7 +94,7 @@ func (a *Actor) count(ctx context.Context, au Automation, runID string) error {
 func (a Automation) start(d delivery.Delivery) (run.Start, error) {
 	s := run.Start{
 		Ref:   run.Ref{UserID: a.UserID, SessionID: d.Event.SessionID, RunID: "auto-" + d.ID()},
-		Agent: a.Do.Agent, Mode: run.Managed, OnActive: run.Reject, OnFailed: run.Discard, Chain: a.chain(d.Event),
+		Agent: a.Do.Agent, Mode: run.Managed, OnActive: cmp.Or(a.Do.OnActive, run.Reject), OnFailed: run.Discard, Chain: a.chain(d.Event),
 	}
 	if a.Do.Session == New {
 		s.SessionID = "auto-" + d.ID()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/run"
 )
 
 // Limits of automations.
@@ -80,6 +81,9 @@ type Action struct {
 	Session Where  `json:"session"`
 	// Input is the agent's input, with placeholders.
 	Input string `json:"input"`
+	// OnActive is what happens while another run of the session is active; "" is
+	// run.Reject, after which the automation tries again later.
+	OnActive run.OnActive `json:"on_active,omitempty"`
 }
 
 // Validate returns a fault that names the field that breaks a rule. It does not
@@ -146,6 +150,11 @@ func (a Action) validate() error {
 	}
 	if err := checkText("/do/input", a.Input, MaxInput); err != nil {
 		return err
+	}
+	switch a.OnActive {
+	case "", run.Reject, run.CancelAndMerge, run.Enqueue:
+	default:
+		return fault.Field(fault.Invalid, "/do/on_active", "must be reject, cancel_and_merge or enqueue")
 	}
 	return checkPlaceholders("/do/input", a.Input)
 }

@@ -53,6 +53,7 @@ func TestValidate(t *testing.T) {
 		}, "/on/session_ids"},
 		"no agent":                   {func(a *automation.Automation) { a.Do.Agent = "" }, "/do/agent"},
 		"an unknown kind of session": {func(a *automation.Automation) { a.Do.Session = "other" }, "/do/session"},
+		"an unknown on_active":       {func(a *automation.Automation) { a.Do.OnActive = "queue" }, "/do/on_active"},
 		"nothing to ask":             {func(a *automation.Automation) { a.Do.Input = "" }, "/do/input"},
 		"an input that is too long":  {func(a *automation.Automation) { a.Do.Input = strings.Repeat("ä", automation.MaxInput+1) }, "/do/input"},
 		"an unknown placeholder":     {func(a *automation.Automation) { a.Do.Input = "{{type}} {{text}}" }, "/do/input"},

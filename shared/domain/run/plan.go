@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -15,6 +17,8 @@ type Before struct {
 	// Pending is the position of an accepted input without a run: its first
 	// PendingCount events, or all if PendingCount is 0.
 	Pending, PendingCount int64
+	// Queue is the starts that wait.
+	Queue []Queued
 }
 
 // StartPlan is what a start does besides beginning a run.
@@ -25,31 +29,57 @@ type StartPlan struct {
 	// Takes is the position of an input that the run takes over, 0 for none: its
 	// first TakesCount events, or all if TakesCount is 0.
 	Takes, TakesCount int64
+	// Merges is the queued starts whose inputs the run takes over after that one.
+	// Enqueues is set if the start waits in the queue, and nothing else happens.
+	Merges   []Queued
+	Enqueues bool
 }
 
 // Plan decides what a start does: begin, replace another run and take over its
-// input, or neither. It returns fault.Conflict, with run_id, if the active run or
-// the last one prevents the start.
+// input, wait in the queue, or none of these. It returns fault.Conflict, with run_id,
+// if the active run, the last one or a queued one prevents the start.
 func (s Start) Plan(b Before) (StartPlan, error) {
+	if s.OnActive == Enqueue && (b.Active != "" || len(b.Queue) > 0) {
+		return StartPlan{Enqueues: true}, nil
+	}
+	next := b.next()
 	switch {
 	case b.Active != "" && s.OnActive != CancelAndMerge:
 		return StartPlan{}, fault.New(fault.Conflict, "a run is in progress").With("run_id", b.Active)
 	case b.Active != "":
-		return StartPlan{Cancels: b.Active, Discards: b.Active, Takes: b.ActiveInput}, nil
-	case b.Failed && b.Unfinished != "" && s.OnFailed == Block:
+		return StartPlan{Cancels: b.Active, Discards: b.Active, Takes: b.ActiveInput, Merges: b.Queue}, nil
+	case next != nil && s.OnActive != CancelAndMerge:
+		return StartPlan{}, fault.New(fault.Conflict, "inputs are queued and about to start").With("run_id", next.RunID)
+	case b.blocks(s.OnFailed):
 		return StartPlan{}, fault.New(fault.Conflict, "the last run failed").With("run_id", b.Unfinished)
 	}
-	return StartPlan{Discards: b.Unfinished, Takes: b.Pending, TakesCount: b.PendingCount}, nil
+	plan := StartPlan{Discards: b.Unfinished, Takes: b.Pending, TakesCount: b.PendingCount}
+	if next != nil {
+		plan.Merges = b.Queue
+	}
+	return plan, nil
+}
+
+// replaces returns the run that the start replaces although it might answer: the
+// active one or the first that waits. "" is for none.
+func (p StartPlan) replaces() string {
+	if p.Cancels == "" && len(p.Merges) > 0 {
+		return p.Merges[0].RunID
+	}
+	return p.Cancels
 }
 
 // InputOf returns the input of the run: the events that it takes over, in the order
-// in which they were accepted, then its own. All of them get its invocation and
-// none an id. It returns fault.Conflict, with run_id, if the input is too large to
-// be merged, since it is read and written as a whole; the active run then
-// continues.
+// in which they were accepted, then its own. All of them get its invocation, and
+// those that it takes over no id. It returns fault.Conflict, with run_id, if the
+// input is too large to be merged, since it is read and written as a whole; the
+// active run then continues.
 func (s Start) InputOf(p StartPlan, taken []session.Event) ([]session.Event, error) {
 	if p.TakesCount > 0 {
 		taken = taken[:min(p.TakesCount, int64(len(taken)))]
+	}
+	for _, q := range p.Merges {
+		taken = append(slices.Clip(taken), q.Input...)
 	}
 	input := make([]session.Event, 0, len(taken)+len(s.Input))
 	for _, e := range taken {
@@ -63,9 +93,9 @@ func (s Start) InputOf(p StartPlan, taken []session.Event) ([]session.Event, err
 		bytes += input[i].Size()
 		input[i].InvocationID = s.RunID
 	}
-	if p.Cancels != "" && (len(input) > MaxMerged || bytes > session.PageBytes) {
+	if run := p.replaces(); run != "" && (len(input) > MaxMerged || bytes > session.PageBytes) {
 		return nil, fault.New(fault.Conflict, "the input of the active run has grown too large to be merged: let the run end").
-			With("run_id", p.Cancels)
+			With("run_id", run)
 	}
 	return input, nil
 }

@@ -27,6 +27,12 @@ func TestStartPlan(t *testing.T) {
 	t.Parallel()
 	active := run.Before{Active: "r1", ActiveInput: 4, Unfinished: "r0", Pending: 2, PendingCount: 1}
 	failed := run.Before{Failed: true, Unfinished: "r1"}
+	queue := []run.Queued{{RunID: "q1", OnFailed: run.Block}, {RunID: "q2"}}
+	behind := run.Before{Active: "r1", ActiveInput: 4, Queue: queue}
+	due := run.Before{Queue: queue, Unfinished: "r0", Pending: 2, PendingCount: 1}
+	blocked := run.Before{Failed: true, Unfinished: "r1", Queue: queue}
+	merging := run.Start{OnActive: run.CancelAndMerge}
+	enqueuing := run.Start{OnActive: run.Enqueue}
 	for name, c := range map[string]struct {
 		start   run.Start
 		before  run.Before
@@ -34,15 +40,27 @@ func TestStartPlan(t *testing.T) {
 		refused string
 	}{
 		"an idle session": {start: run.Start{}},
-		"is refused during an active run by default":        {before: active, refused: "r1"},
-		"is refused during an active run":                   {start: run.Start{OnActive: run.Reject}, before: active, refused: "r1"},
-		"replaces an active run and takes over its input":   {start: run.Start{OnActive: run.CancelAndMerge}, before: active, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}},
-		"replaces an active run although failed runs block": {start: run.Start{OnActive: run.CancelAndMerge, OnFailed: run.Block}, before: active, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}},
-		"replaces a failed run":                             {start: run.Start{OnFailed: run.Discard}, before: failed, want: run.StartPlan{Discards: "r1"}},
-		"is refused after a failed run":                     {start: run.Start{OnFailed: run.Block}, before: failed, refused: "r1"},
-		"is accepted after a failed run that was rewound":   {start: run.Start{OnFailed: run.Block}, before: run.Before{Failed: true}},
-		"replaces a cancelled run":                          {start: run.Start{OnFailed: run.Block}, before: run.Before{Unfinished: "r1"}, want: run.StartPlan{Discards: "r1"}},
-		"takes over an input without a run":                 {before: run.Before{Failed: true, Unfinished: "r1", Pending: 2, PendingCount: 1}, want: run.StartPlan{Discards: "r1", Takes: 2, TakesCount: 1}},
+		"is refused during an active run by default":          {before: active, refused: "r1"},
+		"is refused during an active run":                     {start: run.Start{OnActive: run.Reject}, before: active, refused: "r1"},
+		"replaces an active run and takes over its input":     {start: run.Start{OnActive: run.CancelAndMerge}, before: active, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}},
+		"replaces an active run although failed runs block":   {start: run.Start{OnActive: run.CancelAndMerge, OnFailed: run.Block}, before: active, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}},
+		"replaces a failed run":                               {start: run.Start{OnFailed: run.Discard}, before: failed, want: run.StartPlan{Discards: "r1"}},
+		"is refused after a failed run":                       {start: run.Start{OnFailed: run.Block}, before: failed, refused: "r1"},
+		"is accepted after a failed run that was rewound":     {start: run.Start{OnFailed: run.Block}, before: run.Before{Failed: true}},
+		"replaces a cancelled run":                            {start: run.Start{OnFailed: run.Block}, before: run.Before{Unfinished: "r1"}, want: run.StartPlan{Discards: "r1"}},
+		"waits for an active run":                             {start: enqueuing, before: active, want: run.StartPlan{Enqueues: true}},
+		"waits behind queued starts":                          {start: enqueuing, before: due, want: run.StartPlan{Enqueues: true}},
+		"waits behind blocked starts":                         {start: enqueuing, before: blocked, want: run.StartPlan{Enqueues: true}},
+		"does not wait in an idle session":                    {start: enqueuing, before: failed, want: run.StartPlan{Discards: "r1"}},
+		"does not wait for a failed run to be resolved":       {start: run.Start{OnActive: run.Enqueue, OnFailed: run.Block}, before: failed, refused: "r1"},
+		"is refused during an active run with others waiting": {before: behind, refused: "r1"},
+		"is refused if a queued start is about to begin":      {before: due, refused: "q1"},
+		"merges the active run and those that wait":           {start: merging, before: behind, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4, Merges: queue}},
+		"merges starts that are about to begin":               {start: merging, before: due, want: run.StartPlan{Discards: "r0", Takes: 2, TakesCount: 1, Merges: queue}},
+		"goes before starts that wait behind a failed run":    {before: blocked, want: run.StartPlan{Discards: "r1"}},
+		"merges nothing that waits behind a failed run":       {start: merging, before: blocked, want: run.StartPlan{Discards: "r1"}},
+		"is refused by a failed run although others wait":     {start: run.Start{OnFailed: run.Block}, before: blocked, refused: "r1"},
+		"takes over an input without a run":                   {before: run.Before{Failed: true, Unfinished: "r1", Pending: 2, PendingCount: 1}, want: run.StartPlan{Discards: "r1", Takes: 2, TakesCount: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

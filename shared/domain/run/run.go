@@ -35,16 +35,18 @@ const (
 // Status is the status of a run.
 type Status string
 
-// The statuses of a run. Only the first is active; the others are final.
+// The statuses of a run. Only the first is active. A waiting run has not begun; the
+// others are final.
 const (
 	InProgress Status = "in_progress"
+	Waiting    Status = "queued"
 	Completed  Status = "completed"
 	Failed     Status = "failed"
 	Cancelled  Status = "cancelled"
 )
 
 // Final reports whether the status is final.
-func (s Status) Final() bool { return s != InProgress }
+func (s Status) Final() bool { return s != InProgress && s != Waiting }
 
 // Mode says who executes a run.
 type Mode string
@@ -132,6 +134,7 @@ type OnActive string
 const (
 	Reject         OnActive = "reject"
 	CancelAndMerge OnActive = "cancel_and_merge"
+	Enqueue        OnActive = "enqueue"
 )
 
 // OnFailed says what a start does when the last run failed.
@@ -151,6 +154,9 @@ type Start struct {
 	Input    []session.Event // ids are assigned by the store
 	OnActive OnActive
 	OnFailed OnFailed
+	// ExpectedSeq is the head of the log that the caller has seen; nil accepts any
+	// head.
+	ExpectedSeq *int64
 	// Chain is the automations that led to the run, the first one first.
 	Chain []string
 }
@@ -159,6 +165,9 @@ type Start struct {
 func (s Start) Validate() error {
 	if n := len(s.Input); n == 0 || n > MaxInput {
 		return fault.Field(fault.Invalid, "/input", "must hold 1 to %d events", MaxInput)
+	}
+	if s.OnActive == Enqueue && s.Mode == External {
+		return fault.Field(fault.Invalid, "/on_active", "must not be enqueue for an external run")
 	}
 	if s.Agent != "" {
 		return fault.CheckAgent("/agent", s.Agent)

@@ -13,14 +13,21 @@ import (
 type Store interface {
 	// Start begins a run: it appends the input and makes the run active,
 	// atomically. It returns fault.Conflict, with run_id, if another run is active
-	// and OnActive rejects that, or if the last run failed and OnFailed blocks. A
-	// repeat with the same Ref returns the run that was started.
+	// or about to begin and OnActive rejects that, or if the last run failed and
+	// OnFailed blocks; with head_seq if ExpectedSeq is not the head. With Enqueue it
+	// queues a start that another run prevents, and returns fault.Conflict if the queue
+	// is full. A repeat with the same Ref returns the run that was started, or waits.
 	Start(ctx context.Context, s Start) (Run, error)
 	// Run reads a run; if its lease has expired and it is not to be continued, it
 	// first marks the run failed.
 	Run(ctx context.Context, ref Ref) (Run, error)
-	// Cancel ends a run: later writes of its worker have no effect. It may be
-	// repeated, and does not change a final run.
+	// StartQueued begins the first run of a session's queue, if no run is active and
+	// no failed one blocks it. It returns the run that must be handed to a worker,
+	// which may have begun in an earlier call; nil for none.
+	StartQueued(ctx context.Context, userID, sessionID string) (*Run, error)
+	// Cancel ends a run: later writes of its worker have no effect. It removes a
+	// waiting run from the queue. It may be repeated, and does not change a final
+	// run.
 	Cancel(ctx context.Context, ref Ref) (Run, error)
 	// Thread reads a page of a session's current state, by which a client replaces
 	// its own.
@@ -94,6 +101,8 @@ type Thread struct {
 	// page was read: a watcher starts from the first page's.
 	Seq, Offset int64
 	Next        *session.Resume // nil at the end
+	// Queue is the starts that wait.
+	Queue Queue
 }
 
 // Offsets returns the number of deltas of each item in progress, by id.

@@ -22,7 +22,7 @@ func UnansweredCalls(events []session.Event) []string {
 		if json.Unmarshal(e.Fields["content"], &content) != nil {
 			continue // a content of another shape
 		}
-		long := longRunning(e)
+		long := e.LongRunningCalls()
 		for _, p := range content.Parts {
 			switch {
 			case p.Call != nil && p.Call.ID != "" && !slices.Contains(long, p.Call.ID):
@@ -33,14 +33,4 @@ func UnansweredCalls(events []session.Event) []string {
 		}
 	}
 	return open
-}
-
-// longRunning returns the ids of an event's long-running calls, as ADK names them.
-func longRunning(e session.Event) (ids []string) {
-	for _, name := range []string{"long_running_tool_ids", "longRunningToolIds"} {
-		if json.Unmarshal(e.Fields[name], &ids) == nil && len(ids) > 0 {
-			return ids
-		}
-	}
-	return nil
 }

@@ -43,6 +43,9 @@ type History struct {
 	Events  []session.Event // effective, oldest first
 	// Truncated reports that older turns were left out.
 	Truncated bool
+	// LogID is the id of the session's log: a session that is deleted and created again
+	// under the same id has another.
+	LogID string
 	// Epoch is the session's epoch, which changes with each rewind.
 	Epoch int64
 	// State is merged, with prefixed keys. user: and app: keys also have the values
@@ -154,7 +157,7 @@ func (w *Worker) request(ctx context.Context, ref Ref, agent string, limit Histo
 	}
 	return Request{
 		RunID: ref.RunID, SessionID: ref.SessionID, UserID: ref.UserID, Agent: cmp.Or(agent, defaultAgent),
-		AppName: h.AppName, Events: h.Events, Truncated: h.Truncated, Epoch: h.Epoch, State: h.State,
+		AppName: h.AppName, Events: h.Events, Truncated: h.Truncated, LogID: h.LogID, Epoch: h.Epoch, State: h.State,
 		Continuation: ref.Continuation, Said: h.Said,
 	}, nil
 }

@@ -44,6 +44,7 @@ type Request struct {
 	Agent     string          // the agent's name in the session
 	Events    []session.Event // effective history, oldest first, with the run's input last
 	Truncated bool            // older turns were left out of Events
+	LogID     string          // of the session's log; a session created again has another
 	Epoch     int64           // of the session; each rewind changes it
 	State     session.Values  // merged, with prefixed keys
 	// Continuation counts the workers of the run that were lost before this one, 0

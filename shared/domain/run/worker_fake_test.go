@@ -186,7 +186,7 @@ type history struct {
 func (h *history) AsOfInput(_ context.Context, _ run.Ref, limit run.HistoryLimit) (run.History, error) {
 	h.limit = limit
 	return run.History{
-		AppName: "app", Epoch: 7, Events: h.events, Said: h.said, Truncated: !limit.IsZero(), State: session.Values{"user:name": json.RawMessage(`"Ada"`)},
+		AppName: "app", LogID: "log", Epoch: 7, Events: h.events, Said: h.said, Truncated: !limit.IsZero(), State: session.Values{"user:name": json.RawMessage(`"Ada"`)},
 	}, h.err
 }
 

@@ -28,7 +28,7 @@ func TestExecute(t *testing.T) {
 		w.Sessions = &history{events: events}
 		mustExecute(t, w)
 		want := run.Request{
-			RunID: "r", SessionID: "s", UserID: "alice", AppName: "app", Agent: "demo", Events: events, Epoch: 7,
+			RunID: "r", SessionID: "s", UserID: "alice", AppName: "app", Agent: "demo", Events: events, LogID: "log", Epoch: 7,
 			State: session.Values{"user:name": json.RawMessage(`"Ada"`)},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -47,7 +47,7 @@ func TestExecute(t *testing.T) {
 			return nil
 		}, limit}
 		mustExecute(t, w)
-		if sessions.limit != limit || !got.Truncated || len(got.Events) != 1 || got.Epoch != 7 {
+		if sessions.limit != limit || !got.Truncated || len(got.Events) != 1 || got.Epoch != 7 || got.LogID != "log" {
 			t.Errorf("read with %+v; the request is %+v", sessions.limit, got)
 		}
 		wantEnd(t, r, "completed")

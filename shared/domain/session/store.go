@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"strings"
 )
 
@@ -80,7 +81,27 @@ type Append struct {
 	Events    []Event
 	// ExpectedSeq is the head that the writer has seen; nil accepts any head.
 	ExpectedSeq *int64
+	// Pointers are the JSON pointers of the events, for faults; nil stands for
+	// /events/0, /events/1 …
+	Pointers []string
+	// Keyed is set for a request with an idempotency key.
+	Keyed *Keyed
 }
+
+// Keyed says how a batch is recognised that is sent again with the same idempotency
+// key.
+type Keyed struct {
+	Name string // of the request: the same for each repeat, and for no other request
+	// IDs are, for the events without an id of their own, UUIDs that are the same for
+	// each repeat. The event's id is made of it.
+	IDs []string
+	// FindOnly makes the append return ErrNotAppended instead of appending.
+	FindOnly bool
+}
+
+// ErrNotAppended is the error of Append with FindOnly for events that are not in the
+// log.
+var ErrNotAppended = errors.New("the events are not in the log")
 
 // Store stores sessions. Every method takes the id of the calling user and returns
 // fault.NotFound for a session that does not exist and fault.Forbidden for one of

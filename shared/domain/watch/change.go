@@ -14,6 +14,13 @@ type Change struct {
 	Completed *Entry  // an item that was in progress
 	Grown     *Growth // an item in progress
 	Deleted   bool    // the session was deleted
+	Queue     *Queue  // the session's queue
+}
+
+// Queue is a session's queue, and the position of the log at which it changed.
+type Queue struct {
+	run.Queue
+	At Cursor
 }
 
 // Entry is an entry of a log: the events of one append.
@@ -57,6 +64,8 @@ func Messages(c Change) ([]Message, error) {
 		return c.Completed.completed(), nil
 	case c.Grown != nil:
 		return c.Grown.messages(), nil
+	case c.Queue != nil:
+		return []Message{QueueOf(c.Queue.Queue, c.Queue.At)}, nil
 	}
 	return nil, nil
 }

@@ -52,7 +52,26 @@ func TestMessages(t *testing.T) {
 		change watch.Change
 		want   []watch.Message
 	}{
-		"nothing of interest":           {watch.Change{}, nil},
+		"nothing of interest": {watch.Change{}, nil},
+		"the queue changes": {
+			watch.Change{Queue: &watch.Queue{Queue: run.Queue{Version: 3, Starts: []run.Queued{{
+				RunID: "r2", Agent: "a", Time: 7, Input: []session.Event{
+					{Author: "user", InvocationID: "r2", Fields: map[string]json.RawMessage{"content": json.RawMessage(`{}`)}},
+					{ID: "mine", Author: "user", InvocationID: "r2"},
+				},
+			}}}, At: at(4, 0)}},
+			[]watch.Message{{
+				Type: watch.QueueType, Cursor: at(4, 0), Prev: at(4, 0), QueueVersion: 3,
+				Queued: &[]run.Shown{{
+					RunID: "r2", Agent: "a", QueuedTime: 7,
+					Input: []json.RawMessage{json.RawMessage(`{"author":"user","content":{}}`), json.RawMessage(`{"author":"user","id":"mine"}`)},
+				}},
+			}},
+		},
+		"the queue is empty again": {
+			watch.Change{Queue: &watch.Queue{Queue: run.Queue{Version: 4}, At: at(4, 0)}},
+			[]watch.Message{{Type: watch.QueueType, Cursor: at(4, 0), Prev: at(4, 0), QueueVersion: 4, Queued: &[]run.Shown{}}},
+		},
 		"the session is deleted":        {watch.Change{Deleted: true}, []watch.Message{{Type: watch.Deleted}}},
 		"events are consecutive":        {appended(watch.Entry{Epoch: 2, PrevOffset: 5, Events: []session.Event{first, second}}), []watch.Message{snapshot(first, at(2, 5)), snapshot(second, at(3, 0))}},
 		"an item starts without deltas": {appended(watch.Entry{Epoch: 2, Events: []session.Event{open}}), []watch.Message{snapshot(shown, at(2, 0))}},

@@ -8,7 +8,8 @@ import (
 )
 
 // Frame encodes a message for the watchers of a session. A message that is larger
-// than MaxMessage becomes a Reload with the same cursor.
+// than MaxMessage becomes a Reload with the same cursor, one about a queue loses the
+// inputs.
 func Frame(m Message, sessionID string) (frame []byte, err error) {
 	m.SessionID = sessionID
 	if m.Item != nil {
@@ -18,6 +19,9 @@ func Frame(m Message, sessionID string) (frame []byte, err error) {
 	}
 	if frame, err = m.encode(); err != nil || len(frame) <= MaxMessage {
 		return frame, err
+	}
+	if m.Type == QueueType {
+		return m.withoutInputs().encode()
 	}
 	return Message{
 		Type: Reload, SessionID: sessionID, Cursor: m.Cursor, Prev: m.Prev, Subscription: m.Subscription, Reason: ReasonSize,

@@ -61,6 +61,24 @@ func TestFrame(t *testing.T) {
 			t.Errorf("%d bytes, %v", len(frame), err)
 		}
 	})
+	t.Run("leaves out the inputs of a queue that is too large", func(t *testing.T) {
+		q := run.Queue{Version: 2, Starts: []run.Queued{{RunID: "r2", Agent: "a", Time: 7, Input: []session.Event{*large(watch.MaxMessage).Item}}}}
+		frame, err := watch.Frame(watch.QueueOf(q, watch.Cursor{Epoch: 1, Seq: 5}), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"type":"thread.queue","session_id":"s","cursor":"1.5.0","prev":"1.5.0","queue_version":2,` +
+			`"queued":[{"run_id":"r2","agent":"a","queued_time":7}],"truncated":true}`
+		if diff := cmp.Diff(want, string(frame)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("says that a queue is empty", func(t *testing.T) {
+		frame, err := watch.Frame(watch.QueueOf(run.Queue{Version: 2}, watch.Cursor{}), "s")
+		if err != nil || !strings.Contains(string(frame), `"queue_version":2,"queued":[]}`) {
+			t.Errorf("got %s, %v", frame, err)
+		}
+	})
 	t.Run("turns a message that is too large into a reload with the same cursor", func(t *testing.T) {
 		frame, err := watch.Frame(large(watch.MaxMessage), "s")
 		if err != nil {

@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"slices"
+
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -28,6 +30,10 @@ const (
 	// Rewound says that everything after ToSeq is gone, in the new Epoch. A rewind
 	// that restores other items is sent as a Reload.
 	Rewound Type = "thread.rewound"
+	// QueueType carries the session's queued starts, all of them. A client applies it
+	// at once, whatever its position: of two lists, the one with the higher
+	// QueueVersion is newer.
+	QueueType Type = "thread.queue"
 	// Deleted is the last message of a session.
 	Deleted Type = "thread.deleted"
 	// Reload asks to read the thread and to watch from its cursor.
@@ -38,7 +44,7 @@ const (
 // have others.
 func (t Type) Known() bool {
 	switch t {
-	case Status, Snapshot, DeltaType, ItemCompleted, ItemFailed, Rewound, Deleted, Reload:
+	case Status, Snapshot, DeltaType, ItemCompleted, ItemFailed, Rewound, QueueType, Deleted, Reload:
 		return true
 	default:
 		return false
@@ -83,6 +89,29 @@ type Message struct {
 	ToSeq  *int64 `json:"to_seq,omitempty"`
 	Epoch  *int64 `json:"epoch,omitempty"`
 	Reason string `json:"reason,omitempty"`
+
+	// For QueueType; Truncated says that the inputs are left out, because they do not
+	// fit a message.
+	QueueVersion int64        `json:"queue_version,omitempty"`
+	Queued       *[]run.Shown `json:"queued,omitempty"`
+	Truncated    bool         `json:"truncated,omitempty"`
+}
+
+// QueueOf returns the message about a session's queue, for a watcher at a position.
+// It does not move the watcher.
+func QueueOf(q run.Queue, at Cursor) Message {
+	queued := q.Shown()
+	return Message{Type: QueueType, Cursor: at, Prev: at, QueueVersion: q.Version, Queued: &queued}
+}
+
+// withoutInputs returns the message about a queue without the inputs.
+func (m Message) withoutInputs() Message {
+	queued := slices.Clone(*m.Queued)
+	for i := range queued {
+		queued[i].Input = nil
+	}
+	m.Queued, m.Truncated = &queued, true
+	return m
 }
 
 // SnapshotOf returns the message that carries an event; it has no Prev.

@@ -47,6 +47,8 @@ func incomplete(m Message) bool {
 		return m.Delta == nil || m.ItemID == ""
 	case Rewound:
 		return m.ToSeq == nil
+	case QueueType:
+		return m.Queued == nil || m.QueueVersion == 0
 	default:
 		return m.Type == ""
 	}

@@ -137,6 +137,26 @@ func TestAct(t *testing.T) {
 		s.mustAct(t, d, nil)
 		s.said(t, d.Event.SessionID)
 	})
+	t.Run("queues its run behind another", func(t *testing.T) {
+		d := s.in(t, func(a *automation.Automation) { a.Do.OnActive = run.Enqueue })
+		ref := run.Ref{UserID: "alice", SessionID: d.Event.SessionID, RunID: "other"}
+		start := run.Start{Ref: ref, Agent: "helper", Mode: run.Managed, Input: []session.Event{{Author: "user", InvocationID: "other"}}}
+		if _, err := s.store.Start(t.Context(), start); err != nil {
+			t.Fatal(err)
+		}
+		s.mustAct(t, d, nil)
+		s.mustAct(t, d, nil)
+		if len(s.handed) > 0 {
+			t.Errorf("a queued run is handed over: %v", s.handed)
+		}
+		if _, err := s.store.End(t.Context(), ref, run.Completed, nil); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.store.StartQueued(t.Context(), "alice", d.Event.SessionID)
+		if err != nil || r == nil || r.Agent != "reviewer" {
+			t.Errorf("began %+v, %v", r, err)
+		}
+	})
 	t.Run("waits while another run is in progress", func(t *testing.T) {
 		d := s.in(t, nil)
 		ref := run.Ref{UserID: "alice", SessionID: d.Event.SessionID, RunID: "other"}

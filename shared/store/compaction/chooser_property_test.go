@@ -3,11 +3,10 @@ package compaction_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
-	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/compaction"
 )
@@ -145,7 +144,7 @@ func TestChooser_property(t *testing.T) {
 	t.Parallel()
 	ranges, left := 0, 0
 	const least = 100
-	storetest.Check(t, time.Minute, least, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		r := drawReading(rt)
 		chosen, eligible := r.choose(rt)
 		ranges += len(chosen)
@@ -226,7 +225,7 @@ func TestCovers_property(t *testing.T) {
 	t.Parallel()
 	covered := 0
 	const least = 100
-	storetest.Check(t, time.Minute, least, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		const to = 20
 		held := map[int64]bool{}
 		var entries []compaction.Entry[int64]

@@ -36,17 +36,23 @@ const (
 
 // Codec encodes JSON as the bytes of an item and back. It compresses bodies if that
 // makes them shorter, since items are charged by the kilobyte.
-type Codec struct{ writers sync.Pool }
+//
+// A codec keeps its compressors, of about a megabyte each, and its decompressors for
+// the next bodies.
+type Codec struct{ writers, readers sync.Pool }
 
 // NewCodec returns a codec. It is safe for concurrent use.
 func NewCodec() *Codec {
-	return &Codec{writers: sync.Pool{New: func() any {
+	var c Codec
+	c.writers.New = func() any {
 		w, err := flate.NewWriterDict(io.Discard, flate.BestCompression, dictionary1)
 		if err != nil {
 			panic(fmt.Sprintf("a constant compression level: %v", err))
 		}
 		return w
-	}}}
+	}
+	c.readers.New = func() any { return flate.NewReader(nil) }
+	return &c
 }
 
 // Encode encodes a value, by way of JSON, as the bytes of an item.
@@ -84,8 +90,7 @@ func (c *Codec) Decode(body []byte, into any) error {
 	switch body[0] {
 	case tagPlain:
 	case tagDeflate1:
-		r := flate.NewReaderDict(bytes.NewReader(plain), dictionary1)
-		out, err := io.ReadAll(io.LimitReader(r, maxDecoded))
+		out, err := c.inflate(plain)
 		if err != nil {
 			return fmt.Errorf("decompress a body: %w", errors.Join(table.ErrUnreadable, err))
 		}
@@ -97,4 +102,20 @@ func (c *Codec) Decode(body []byte, into any) error {
 		return fmt.Errorf("decode %T: %w", into, errors.Join(table.ErrUnreadable, err))
 	}
 	return nil
+}
+
+// inflate decompresses up to maxDecoded bytes.
+func (c *Codec) inflate(body []byte) ([]byte, error) {
+	r, ok := c.readers.Get().(interface {
+		io.Reader
+		flate.Resetter
+	})
+	if !ok {
+		return nil, errors.New("the pool of decompressors holds something else")
+	}
+	defer c.readers.Put(r)
+	if err := r.Reset(bytes.NewReader(body), dictionary1); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(r, maxDecoded))
 }

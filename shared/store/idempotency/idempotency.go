@@ -127,10 +127,12 @@ func (s *Store) beginAfter(ctx context.Context, c idempotency.Claim, old keyItem
 		return nil, fmt.Errorf("read the answer of an idempotency key: %w", err)
 	case answer != nil:
 		return answer, nil
+	case c.Rebuilds:
+		return &idempotency.Answer{Unkept: true, Lease: max(0, time.UnixMilli(old.Lease).Sub(now))}, nil
 	case old.Lease <= now.UnixMilli():
 		return nil, s.takeOver(ctx, c, old)
 	}
-	return nil, keyInUse(time.UnixMilli(old.Lease).Sub(now))
+	return nil, idempotency.InUse(time.UnixMilli(old.Lease).Sub(now))
 }
 
 // takeOver takes over a key from a request that died or is a day old.
@@ -145,19 +147,13 @@ func (s *Store) takeOver(ctx context.Context, c idempotency.Claim, old keyItem) 
 	}
 	err := s.DB.Put(ctx, s.keyItem(ctx, c), asRead...)
 	if errors.Is(err, table.ErrConditionFailed) {
-		return keyInUse(time.Second)
+		return idempotency.InUse(time.Second)
 	}
 	return err
 }
 
 func keyGone() error {
 	return fault.New(fault.NotFound, "what the request with this Idempotency-Key made or was about is gone")
-}
-
-func keyInUse(retry time.Duration) error {
-	return &fault.Error{
-		Kind: fault.Busy, Detail: "a request with this Idempotency-Key is under way", RetryAfter: min(retry, time.Second),
-	}
 }
 
 // Finish implements idempotency.Store. If the key was taken over, or was deleted

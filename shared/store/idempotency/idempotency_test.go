@@ -33,7 +33,7 @@ type keys struct {
 func newKeys(t *testing.T, opts ...sessions.Option) *keys {
 	t.Helper()
 	k := &keys{engine: storetest.Engine(t), clock: &fixture.Calendar{}}
-	k.Store = stores.New(k.engine, append(opts, sessions.WithClock(k.clock.Now))...)
+	k.Store = stores.New(k.engine, append(opts, sessions.WithCodec(storetest.Codec()), sessions.WithClock(k.clock.Now))...)
 	return k
 }
 

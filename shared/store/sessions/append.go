@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 
@@ -14,15 +15,48 @@ import (
 // Append implements session.Store. The batch becomes one log entry, put at the head
 // on condition that its position is free; a writer that loses the race reads the
 // entries that came in between and tries again after them.
+//
+// What an append needs of the session's header never changes while the log exists, so
+// the header is read with eventual consistency, at half the price. A replica that lags
+// may miss the session, or show a deleted one, whose log says so at its head: the
+// header is then read again.
 func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, int, error) {
-	h, err := s.header(ctx, a.UserID, a.SessionID)
-	if err != nil {
+	h, err := s.headerEventually(ctx, a.UserID, a.SessionID)
+	var stored []session.Event
+	var appended int
+	if err == nil {
+		stored, appended, err = s.appendTo(ctx, h, a)
+	}
+	if !errors.Is(err, fault.Of(fault.NotFound)) && !errors.Is(err, fault.Of(fault.Forbidden)) {
+		return stored, appended, err
+	}
+	now, failed := s.header(ctx, a.UserID, a.SessionID)
+	switch {
+	case failed != nil:
+		return nil, 0, failed
+	case h != nil && now.Log == h.Log: // something else is missing
 		return nil, 0, err
 	}
+	return s.appendTo(ctx, now, a)
+}
+
+// appendTo appends to the log of a session as it was read.
+func (s *Store) appendTo(ctx context.Context, h *header, a session.Append) ([]session.Event, int, error) {
 	newest := s.watchNewest(ctx, h)
+	if a.Keyed != nil && !h.NamedIDs {
+		a = withDerivedIDs(a)
+	}
 	w := s.newWriter(h, a.Events)
+	w.keyedBy(a.Keyed)
 	w.expected, w.limited = a.ExpectedSeq, true
-	appended, err := w.run(ctx)
+	if err := w.refuseMisnamed(ctx, a.Pointers); err != nil {
+		return nil, 0, s.notFoundIfDeleted(ctx, h, err)
+	}
+	run := w.run
+	if a.Keyed != nil && a.Keyed.FindOnly {
+		run = w.findOnly
+	}
+	appended, err := run(ctx)
 	if err != nil {
 		return nil, 0, s.notFoundIfDeleted(ctx, h, err)
 	}
@@ -53,6 +87,14 @@ type writer struct {
 	stored  []bool         // by event: whether it is in the log
 	chosen  []int          // events with a caller's own id
 	bounded map[string]bool
+	claimed []bool // by event: whether its id has a claim
+	begins  string // the run whose input the batch is
+	// keyed is set for a request with an idempotency key, tails are its events by the
+	// part of their ids that does not depend on the position.
+	keyed *session.Keyed
+	tails map[string]int
+	// invocations are those of the batch; nil in a log in which every id has a claim.
+	invocations map[string]*invocation
 
 	// boundAt is the position of lower bounds, if not the head: a later attempt may
 	// write the batch before the head. State is that of the head, if it has been
@@ -73,6 +115,13 @@ func (s *Store) newWriter(h *header, events []session.Event) *writer {
 		stored:  make([]bool, len(events)),
 		tried:   map[string]int{},
 		bounded: map[string]bool{},
+		claimed: make([]bool, len(events)),
+	}
+	if h.NamedIDs {
+		w.invocations = make(map[string]*invocation, 1)
+		for _, e := range events {
+			w.invocations[e.InvocationID] = &invocation{}
+		}
 	}
 	for i, e := range events {
 		if e.ID != "" {
@@ -87,10 +136,11 @@ func (s *Store) newWriter(h *header, events []session.Event) *writer {
 
 // run appends the events that are not in the log yet and returns how many.
 func (w *writer) run(ctx context.Context) (int, error) {
-	var err error
-	if w.at, err = w.s.readHead(ctx, w.h); err != nil {
+	at, err := w.s.readHead(ctx, w.h)
+	if err != nil {
 		return 0, err
 	}
+	w.start(at)
 	if err := w.allowed(ctx); err != nil {
 		return 0, err
 	}
@@ -140,6 +190,7 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 		PK: logPK(w.h.Log), SK: entrySK(seq), LastState: w.at.lastState, LastMarker: w.at.lastMarker,
 		runMarks: w.at.marks(),
 	}, first: seq, time: content.Time}
+	w.markOpening(r, fresh)
 	if w.marks != nil {
 		w.marks(&r.entry)
 	}
@@ -152,7 +203,8 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 	for _, i := range fresh {
 		r.events = append(r.events, w.events[i])
 	}
-	w.at, w.last = w.at.after(r), r
+	w.pass(r)
+	w.last = r
 	return nil
 }
 
@@ -234,6 +286,9 @@ func (w *writer) changes(fresh []int) []session.Delta {
 func (w *writer) recognise(r *record) error {
 	for _, e := range r.events {
 		i, ok := w.tried[e.ID]
+		if !ok {
+			i, ok = w.tails[session.WithoutPosition(e.ID)]
+		}
 		if !ok || w.stored[i] {
 			continue
 		}

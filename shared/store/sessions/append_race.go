@@ -52,15 +52,23 @@ func (w *writer) compete(ctx context.Context) (appended int, err error) {
 	return appended, nil
 }
 
+// expectHead returns fault.Conflict, with head_seq, if the head is not the expected
+// one; nil expects none.
+func expectHead(seq *int64, at head) error {
+	if seq == nil || *seq == at.last() {
+		return nil
+	}
+	return fault.New(fault.Conflict, "the head of the log is %d, not %d", at.last(), *seq).With("head_seq", at.last())
+}
+
 // tryOnce puts the fresh events at the head, if there are any and the head is the
 // expected one.
 func (w *writer) tryOnce(ctx context.Context, fresh []int) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	if w.expected != nil && *w.expected != w.at.last() {
-		return fault.New(fault.Conflict, "the head of the log is %d, not %d", w.at.last(), *w.expected).
-			With("head_seq", w.at.last())
+	if err := expectHead(w.expected, w.at); err != nil {
+		return err
 	}
 	err := w.try(ctx, fresh)
 	switch {
@@ -83,6 +91,9 @@ func (w *writer) lostRace(ctx context.Context, deadline time.Time) (done bool, e
 	if err := w.allowed(ctx); err != nil {
 		return false, err
 	}
+	if err := w.claimIDs(ctx); err != nil {
+		return false, err
+	}
 	if w.s.now().After(deadline) {
 		return false, records.Busy("too many writers append to this session")
 	}
@@ -93,7 +104,7 @@ func (w *writer) lostRace(ctx context.Context, deadline time.Time) (done bool, e
 // was this very batch, from an attempt whose answer was lost.
 func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
 	err = w.s.scan(ctx, w.h.Log, w.at.next, 0, func(r *record) (bool, error) {
-		w.at = w.at.after(r)
+		w.pass(r)
 		before := len(w.fresh())
 		err := w.recognise(r)
 		if len(w.fresh()) < before {

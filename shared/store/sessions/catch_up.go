@@ -81,7 +81,11 @@ func (f *catchUp) read(ctx context.Context, from watch.From) ([]watch.Message, e
 		return []watch.Message{f.log().Reload(begin, watch.ReasonBehind)}, nil
 	}
 	status, err := f.status(ctx, stand)
-	return append(out, status), err
+	if err != nil {
+		return nil, err
+	}
+	queue, err := f.queue(ctx, stand)
+	return append(append(out, queue...), status), err
 }
 
 // withDistantItem prepends the item with a seq to the events if it is still
@@ -154,6 +158,9 @@ func (f *catchUp) seqOf(ctx context.Context, id string) (int64, error) {
 	}
 	var bound lowerBound
 	found, err := f.s.db.Get(ctx, chosenKey(f.h.Log, id), &bound)
+	if invocation, _, ok := session.NamedInvocation(id); err == nil && !found && ok {
+		found, err = f.s.db.Get(ctx, invocationKey(f.h.Log, invocation), &bound)
+	}
 	if err != nil || !found {
 		return 0, err
 	}
@@ -175,6 +182,18 @@ func (f *catchUp) seqOf(ctx context.Context, id string) (int64, error) {
 		}
 		after = page.Next.Seq
 	}
+}
+
+// queue returns the message about the queue as of the status that was read; none for a
+// session that has never had one.
+func (f *catchUp) queue(ctx context.Context, stand watch.Cursor) ([]watch.Message, error) {
+	q, err := f.s.readableQueue(ctx, f.h)
+	if err != nil || q.Version == 0 {
+		return nil, err
+	}
+	m := watch.QueueOf(q, stand)
+	m.SessionID = f.h.id()
+	return []watch.Message{m}, nil
 }
 
 // status returns the last message: the session's status, with all of the log up to

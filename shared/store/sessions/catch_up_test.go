@@ -12,11 +12,11 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// mustCatchUp returns the messages for a watcher that continues from a position,
+// mustCatchUp returns the messages for a watcher of session "s" that continues from a position,
 // as they would be sent.
-func mustCatchUp(t *testing.T, s *stores.Store, id string, from watch.From) []watch.Message {
+func mustCatchUp(t *testing.T, s *stores.Store, from watch.From) []watch.Message {
 	t.Helper()
-	messages, err := s.CatchUp(t.Context(), alice, id, from)
+	messages, err := s.CatchUp(t.Context(), alice, "s", from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,12 +56,12 @@ func TestCatchUp_of_an_item_larger_than_a_message(t *testing.T) {
 	}
 	wantKinds := func(t *testing.T, from watch.From, want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(want, kinds(t, mustCatchUp(t, s, "s", from))); diff != "" {
+		if diff := cmp.Diff(want, kinds(t, mustCatchUp(t, s, from))); diff != "" {
 			t.Errorf("messages (-want +got):\n%s", diff)
 		}
 	}
 	t.Run("sends an item in progress in parts", func(t *testing.T) {
-		messages := mustCatchUp(t, s, "s", watch.From{})
+		messages := mustCatchUp(t, s, watch.From{})
 		size := 0
 		for i, m := range messages[:len(messages)-1] {
 			if frame, err := watch.Frame(m, "s"); err != nil || len(frame) > watch.MaxMessage {

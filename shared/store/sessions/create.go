@@ -63,7 +63,7 @@ func (s *Store) newHeader(n session.New, meta []byte) *header {
 	h := &header{
 		PK: k.PK, SK: k.SK, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
 		Status: session.Idle, Meta: meta, Log: s.newLog(), Version: 1,
-		Created: now, LastActivity: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, CausedBy: n.Chain,
+		Created: now, LastActivity: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, CausedBy: n.Chain, NamedIDs: true,
 		GPK: activityPK(n.UserID), GSK: activitySK(now, n.ID),
 	}
 	h.setRetention(session.RetainedFor(n.Retention, s.retention(n.Agent)))

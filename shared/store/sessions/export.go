@@ -40,6 +40,10 @@ func (s *Store) export(ctx context.Context, userID, id string, to archive.Sink) 
 		return fault.New(fault.Conflict, "a run is in progress: a session is exported when it is idle").
 			With("run_id", h.Run)
 	}
+	if h.Queued > 0 {
+		return fault.New(fault.Conflict, "inputs are queued: a session is exported when they are answered or cancelled").
+			With("queued", h.Queued)
+	}
 	x := &exporting{s: s, h: h, at: at, to: to}
 	ctx, x.leftOut = records.CountingLeftOut(ctx)
 	if err := x.run(ctx); err != nil {

@@ -1,17 +1,6 @@
 package sessions
 
-import (
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"maps"
-
-	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/records"
-	"github.com/rethread/rethread/shared/store/table"
-)
+import "github.com/rethread/rethread/shared/domain/session"
 
 // header is the item of a session. Appending to the session's log does not change
 // it, except to move the session up in its user's list.
@@ -46,6 +35,10 @@ type header struct {
 	// Imported is when it was imported: its own times are those of the document.
 	Imported int64 `dynamodbav:"im,omitempty"`
 
+	// NamedIDs says that every event id in the session's own log that names an
+	// invocation names that of its event.
+	NamedIDs bool `dynamodbav:"ni,omitempty"`
+
 	// Retention is for how many seconds the session is kept without activity, 0 for
 	// unlimited; OwnKept says that the session has its own setting.
 	Retention    int64 `dynamodbav:"rt,omitempty"`
@@ -69,6 +62,10 @@ type header struct {
 
 	// Continued says how often the active run has been continued; nil for never.
 	Continued *continued `dynamodbav:"rk,omitempty"`
+	// Queued is how many starts wait in the session's queue; QueueVersion is the
+	// queue's version, 0 if it has never had any.
+	Queued       int64 `dynamodbav:"ql,omitempty"`
+	QueueVersion int64 `dynamodbav:"qv,omitempty"`
 
 	Saving    map[string]saving `dynamodbav:"sv,omitempty"` // by task
 	announced bool              // by the save that read this header
@@ -95,6 +92,8 @@ const (
 	headerPendingAt     = "ma"
 	headerPendingEvents = "mo"
 	headerContinued     = "rk"
+	headerQueued        = "ql"
+	headerQueueVersion  = "qv"
 	headerSaving        = "sv"
 
 	// headerPendingID is what older versions stored instead of PendingAt; it is
@@ -156,144 +155,4 @@ func (h *header) timeline() (session.Timeline, error) {
 		return h.whole()
 	}
 	return session.DecodeTimeline(h.Timeline)
-}
-
-// sameLog is the condition that the session is still the one that was read.
-func (h *header) sameLog() table.Condition { return table.Equal(table.At(headerLog), h.Log) }
-
-// unchanged is the condition that an attribute, which is absent if it is 0 or
-// empty, still has the value that was read.
-func unchanged[T comparable](name string, read T) table.Condition {
-	var none T
-	if read == none {
-		return table.NotExists(table.At(name))
-	}
-	return table.Equal(table.At(name), read)
-}
-
-// unmatchable returns table.ErrUnreadable if a condition on the header failed although
-// the item that it met decodes to what was read: no condition matches the stored form
-// of its attributes, so that every further attempt would fail too. Otherwise it
-// returns err.
-func (h *header) unmatchable(err error) error {
-	var failed *table.ConditionError
-	if !errors.As(err, &failed) {
-		return err
-	}
-	for _, f := range failed.Failures {
-		var met header
-		if table.Text(f.Found, attrPK) != h.PK || table.Text(f.Found, attrSK) != h.SK || table.Decode(f.Found, &met) != nil {
-			continue
-		}
-		if met.Log == h.Log && met.ForkCount == h.ForkCount && met.Epoch == h.Epoch && maps.Equal(met.Saving, h.Saving) {
-			return fmt.Errorf("%w: the attributes of session %s have another form than this version writes", table.ErrUnreadable, h.id())
-		}
-	}
-	return err
-}
-
-// header reads a session that the user owns.
-func (s *Store) header(ctx context.Context, userID, id string) (*header, error) {
-	var h header
-	found, err := s.db.Get(ctx, sessionKey(id), &h)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read session %s: %w", id, err)
-	case !found:
-		return nil, missingSession()
-	case h.User != userID:
-		return nil, fault.NotYours("session")
-	}
-	return &h, nil
-}
-
-// errMissingEntry says that a log lacks an entry that it must contain.
-var errMissingEntry = errors.New("an entry is missing")
-
-func missingSession() error { return fault.Missing("Session") }
-
-// checkExists checks that a session has not been deleted: what was read of its log
-// before is then complete.
-func (s *Store) checkExists(ctx context.Context, h *header) error {
-	found, err := s.db.Get(ctx, tasksDeletedKey(h.Log), &struct{}{})
-	if err == nil && found {
-		err = missingSession()
-	}
-	return err
-}
-
-// notFoundIfDeleted returns NotFound when the session was deleted during the
-// operation, and err otherwise. Without a header it returns err.
-func (s *Store) notFoundIfDeleted(ctx context.Context, h *header, err error) error {
-	var known *fault.Error
-	if h == nil || err == nil || errors.Is(err, table.ErrConditionFailed) || errors.Is(err, errRewound) ||
-		(errors.As(err, &known) && known.Kind != fault.NotFound) {
-		return err
-	}
-	if gone := s.checkExists(ctx, h); errors.Is(gone, fault.Of(fault.NotFound)) {
-		return gone
-	}
-	return err
-}
-
-// render returns the domain's session for a header and the head of its log.
-func (s *Store) render(h *header, at head) (session.Session, error) {
-	var meta json.RawMessage
-	if err := s.content.Decode(h.Meta, &meta); err != nil {
-		return session.Session{}, fmt.Errorf("metadata of session %s: %w", h.id(), err)
-	}
-	out := session.Session{
-		ID:          h.id(),
-		UserID:      h.User,
-		AppName:     h.App,
-		Agent:       h.Agent,
-		Name:        h.Name,
-		Status:      h.Status,
-		Metadata:    meta,
-		Epoch:       h.Epoch,
-		HeadSeq:     at.last(),
-		CreatedTime: h.Created,
-		UpdatedTime: max(h.Created, h.lastActivity(), at.time),
-		Version:     h.Version,
-	}
-	if h.Run != "" {
-		out.ActiveRunID = &h.Run
-	}
-	if h.Retention > 0 {
-		out.Retention, out.ExpiresTime = h.Retention, h.retained().Expires(out.UpdatedTime)
-	}
-	if o := h.Origin; o != nil {
-		out.Fork = &session.Fork{
-			SessionID: o.Session, RewindBeforeInvocationID: o.Before, BoundaryFound: o.Found, Taken: o.Base,
-		}
-	}
-	return out, nil
-}
-
-// headerAndHead reads a session and the head of its log. If the head includes a
-// rewind that the header does not, both are read again, so that they belong
-// together.
-func (s *Store) headerAndHead(ctx context.Context, userID, id string) (h *header, at head, err error) {
-	err = records.Settled(ctx, func() (err error) {
-		if h, err = s.header(ctx, userID, id); err != nil {
-			return err
-		}
-		if at, err = s.readHead(ctx, h); err == nil && at.lastMarker > h.Marker {
-			err = errRewound
-		}
-		return err
-	})
-	if err != nil {
-		return nil, head{}, err
-	}
-	return h, at, nil
-}
-
-// Get implements session.Store.
-func (s *Store) Get(ctx context.Context, userID, id string) (session.Session, error) {
-	h, at, _, err := s.readSettled(ctx, userID, id)
-	if err != nil {
-		return session.Session{}, err
-	}
-	return s.render(h, at)
 }

@@ -41,9 +41,10 @@ func attributes() map[string]struct{ fork, imported origin } {
 		"e": {absent, copied}, "mk": {absent, copied}, "tl": {absent, anew}, "fk": {absent, absent},
 		"fo": {anew, absent}, "tk": {absent, given}, "bf": {absent, given}, "im": {absent, given},
 		"rt": {copied, anew}, "ro": {copied, absent}, // an import is kept as the deployment says
-		"qn": {copied, copied}, "by": {absent, given},
+		"ni": {copied, copied}, "qn": {copied, copied}, "by": {absent, given},
 		"rn": {absent, absent}, "rk": {absent, absent}, "ca": {absent, absent}, "rx": {absent, copied},
 		"ma": {absent, absent}, "mo": {absent, absent}, "sv": {absent, absent},
+		"ql": {absent, absent}, "qv": {absent, absent},
 	}
 }
 
@@ -127,7 +128,7 @@ func TestHeader_attributes(t *testing.T) {
 
 	t.Run("of a fork", func(t *testing.T) {
 		for attribute, value := range map[string]any{
-			"tk": 1, "bf": true, "im": 1, "by": 9, "rn": "run", "rk": map[string]any{"r": "run", "n": 1}, "ca": []string{"automation"}, "ma": 1, "mo": 1,
+			"tk": 1, "bf": true, "im": 1, "by": 9, "rn": "run", "rk": map[string]any{"r": "run", "n": 1}, "ca": []string{"automation"}, "ma": 1, "mo": 1, "ql": 1, "qv": 1,
 		} {
 			storetest.Spoil(t, engine, key, table.Set(table.At(attribute), value))
 		}

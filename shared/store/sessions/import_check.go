@@ -122,6 +122,7 @@ func (w *importing) record(e archive.Entry) *record {
 		rec.Timeline = w.timeline(log.Timeline).Encode()
 	}
 	for _, event := range e.Events {
+		w.rec.Misnamed = w.rec.Misnamed || event.Misnamed()
 		rec.events, rec.undo = append(rec.events, event.Event), append(rec.undo, event.Log.Undo)
 	}
 	if n := int64(len(e.Events)); n > 1 {

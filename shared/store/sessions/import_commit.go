@@ -103,7 +103,7 @@ func (w *importing) header() (*header, error) {
 		ID: w.rec.Session, UserID: w.u.UserID, AppName: from.AppName, Agent: from.Agent, Name: from.Name,
 		Nonce: w.rec.SK, KeyedBy: w.rec.KeyedBy,
 	}, meta)
-	h.Imported = h.Created
+	h.Imported, h.NamedIDs = h.Created, !w.rec.Misnamed
 	if w.s.quotas.Bytes > 0 {
 		h.Bytes = w.rec.Bytes + w.bytes
 	}

@@ -24,6 +24,7 @@ const (
 	skTasksDeleted = prefixTask + "~"
 
 	skRun       = "RUN"
+	skQueue     = "QUEUE"
 	skTimer     = "RT"
 	skInherited = "AI"
 
@@ -83,6 +84,7 @@ func stagedKey(log, artifactSK string) table.Key {
 
 func timerKey(log string) table.Key { return table.NewKey(logPK(log), skTimer) }
 func runKey(log string) table.Key   { return table.NewKey(logPK(log), skRun) }
+func queueKey(log string) table.Key { return table.NewKey(logPK(log), skQueue) }
 
 func inheritedKey(log string) table.Key { return table.NewKey(logPK(log), skInherited) }
 

@@ -59,6 +59,7 @@ func scenarios() []scenario {
 		{"events", playEvents},
 		{"a run", playRun},
 		{"a run that is continued", playContinuation},
+		{"a queue", playQueue},
 		{"a task", playTask},
 		{"feedback", playFeedback},
 		{"a webhook", playWebhook},

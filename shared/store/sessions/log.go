@@ -30,6 +30,11 @@ type entry struct {
 	LastMarker int64  `dynamodbav:"lm,omitempty"`
 	PrevMarker int64  `dynamodbav:"pm,omitempty"`
 	Timeline   []byte `dynamodbav:"tl,omitempty"`
+	// InvocationFrom, in the opening of the latest event's invocation, is a lower
+	// bound of that invocation, and NextNumber is greater than the numbers of all ids
+	// that name it (append_named.go).
+	InvocationFrom int64 `dynamodbav:"vf,omitempty"`
+	NextNumber     int64 `dynamodbav:"vn,omitempty"`
 	runMarks
 	attribution // of an entry that begins or ends a run, or is a rewind
 	// Tombstone says that the entry was deleted and still occupies its position.
@@ -52,6 +57,8 @@ type runMarks struct {
 	Ended  string `dynamodbav:"re,omitempty"` // run that the entry ends
 	OfRun  bool   `dynamodbav:"ru,omitempty"` // whole events that a run produced
 	Hidden bool   `dynamodbav:"h,omitempty"`  // shown only with the whole log
+	// StartsNext says that the first run of the session's queue may begin now.
+	StartsNext bool `dynamodbav:"nq,omitempty"`
 	// PendingBytes is how many bytes of the log before this entry are not counted
 	// yet, if bytes are limited; Counts says that this entry counts them.
 	PendingBytes int64 `dynamodbav:"uc,omitempty"`

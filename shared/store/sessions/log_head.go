@@ -8,8 +8,9 @@ type head struct {
 	next         int64 // position
 	lastState    int64
 	lastMarker   int64
-	invocation   string // of the latest event
-	time         int64  // of the latest entry
+	invocation   string  // of the latest event
+	latest       *record // the latest entry, nil for none
+	time         int64   // of the latest entry
 	epoch        int64
 	offset       int64 // of a watcher's cursor after the latest entry, if that is complete
 	open         int64 // position of an item that may be in progress
@@ -38,6 +39,9 @@ func (h head) after(r *record) head {
 	if n := len(r.events); n > 0 {
 		next.invocation = r.events[n-1].InvocationID
 	}
+	if !r.blank() {
+		next.latest = r
+	}
 	return next
 }
 
@@ -55,5 +59,5 @@ func (s *Store) readHead(ctx context.Context, h *header) (head, error) {
 	if r.unlinked {
 		return head{}, r.unreadable
 	}
-	return head{}.after(r), nil // its events are not needed
+	return head{}.after(r), nil // its events may be unreadable
 }

@@ -54,13 +54,17 @@ const firstRead = 2
 func (s *Store) scan(
 	ctx context.Context, log string, from, to int64, visit func(*record) (more bool, err error),
 ) error {
+	return s.queryRecords(ctx, entryQuery(log, from, to, true), growing(), visit)
+}
+
+// growing returns the limits of the requests of a search.
+func growing() func() int {
 	limit := firstRead
-	growing := func() int {
+	return func() int {
 		now := limit
 		limit = min(4*limit, 1000)
 		return now
 	}
-	return s.queryRecords(ctx, entryQuery(log, from, to, true), growing, visit)
 }
 
 // queryRecords visits the records that a query finds; before each request limit

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,21 +22,46 @@ type lowerBound struct {
 	PK       string `dynamodbav:"PK"`
 	SK       string `dynamodbav:"SK"`
 	Position int64  `dynamodbav:"p"`
+	// Opened, of an invocation, says that its opening is over, and NextNumber is
+	// greater than the numbers of all ids in it that name the invocation.
+	Opened     bool  `dynamodbav:"vo,omitempty"`
+	NextNumber int64 `dynamodbav:"vn,omitempty"`
+	// Keyed names the request with an idempotency key that began the invocation.
+	Keyed string `dynamodbav:"k,omitempty"`
+	// Run, of an invocation, says that a run may have begun with its id.
+	Run bool `dynamodbav:"r,omitempty"`
 }
+
+// The attributes of a bound that note the end of an opening.
+const (
+	boundOpened     = "vo"
+	boundNextNumber = "vn"
+	boundRun        = "r"
+)
 
 // writeLowerBound writes a lower bound unless there is one, and returns the one
 // that applies.
 func (s *Store) writeLowerBound(ctx context.Context, k table.Key, position int64) (held int64, err error) {
-	var old lowerBound
-	err = s.db.Put(ctx, lowerBound{PK: k.PK, SK: k.SK, Position: position}, table.ItemNotExists())
+	b, err := s.lowerBoundOf(ctx, k, position)
+	return b.Position, err
+}
+
+// lowerBoundOf is writeLowerBound for callers that need the whole item.
+func (s *Store) lowerBoundOf(ctx context.Context, k table.Key, position int64) (lowerBound, error) {
+	return s.putLowerBound(ctx, lowerBound{PK: k.PK, SK: k.SK, Position: position})
+}
+
+func (s *Store) putLowerBound(ctx context.Context, b lowerBound) (lowerBound, error) {
+	sk := b.SK
+	err := s.db.Put(ctx, b, table.ItemNotExists())
 	if errors.Is(err, table.ErrConditionFailed) {
-		_, err = records.Found(err, &old)
-		position = old.Position
+		b = lowerBound{}
+		_, err = records.Found(err, &b)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("claim %s: %w", k.SK, err)
+		return lowerBound{}, fmt.Errorf("claim %s: %w", sk, err)
 	}
-	return position, nil
+	return b, nil
 }
 
 // boundInvocations writes lower bounds for the invocations that the batch may be
@@ -44,14 +70,22 @@ func (s *Store) writeLowerBound(ctx context.Context, k table.Key, position int64
 func (w *writer) boundInvocations(ctx context.Context, fresh []int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
+	position := cmp.Or(w.boundAt, w.at.next)
+	if w.begins != "" {
+		group.Go(func() error { return w.boundRun(ctx, position) })
+	}
 	for _, i := range fresh {
 		id := w.events[i].InvocationID
-		if id == w.at.invocation || w.bounded[id] {
+		if id == w.begins || id == w.at.invocation || w.bounded[id] {
 			continue
 		}
 		w.bounded[id] = true
+		of := w.invocations[id]
 		group.Go(func() error {
-			_, err := w.s.writeLowerBound(ctx, invocationKey(w.h.Log, id), cmp.Or(w.boundAt, w.at.next))
+			held, err := w.s.writeLowerBound(ctx, invocationKey(w.h.Log, id), position)
+			if err == nil && of != nil && of.phase == unknown && held >= position {
+				of.phase, of.bound = absent, held
+			}
 			return err
 		})
 	}
@@ -61,26 +95,67 @@ func (w *writer) boundInvocations(ctx context.Context, fresh []int) error {
 // findRedelivered looks for the events with a caller's own id: those already in the
 // log are not appended again.
 func (w *writer) findRedelivered(ctx context.Context) error {
-	if len(w.chosen) == 0 {
+	if len(w.chosen) == 0 && w.keyed == nil {
 		return nil
+	}
+	if r := w.at.latest; r != nil { // read already
+		if err := w.recognise(r); err != nil {
+			return err
+		}
 	}
 	if err := w.findByPosition(ctx); err != nil {
 		return err
 	}
-	from, wanted, err := w.boundChosen(ctx)
-	if err != nil || wanted == 0 {
+	if err := w.findKeyed(ctx); err != nil {
 		return err
+	}
+	if err := w.findNamed(ctx); err != nil {
+		return err
+	}
+	return w.claimIDs(ctx)
+}
+
+// claimIDs claims the ids that need it, and searches for those that were claimed
+// before.
+func (w *writer) claimIDs(ctx context.Context) error {
+	for {
+		pending := w.unclaimed()
+		if len(pending) == 0 {
+			return nil
+		}
+		from, before, err := w.boundChosen(ctx, pending)
+		if err != nil {
+			return err
+		}
+		if err := w.search(ctx, from, before); err != nil {
+			return err
+		}
+	}
+}
+
+// unclaimed returns the events whose id needs a claim and has none.
+func (w *writer) unclaimed() []int {
+	var out []int
+	for _, i := range w.chosen {
+		if !w.stored[i] && !w.claimed[i] && !w.inOpening(i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// search reads the log from a position until it has found the events or reached the
+// head.
+func (w *writer) search(ctx context.Context, from int64, events []int) error {
+	if len(events) == 0 {
+		return nil
 	}
 	return w.s.scan(ctx, w.h.Log, from, 0, func(r *record) (bool, error) {
 		if r.first >= w.at.next { // appended since the head was read
-			w.at = w.at.after(r)
+			w.pass(r)
 		}
-		before := len(w.fresh())
-		if err := w.recognise(r); err != nil {
-			return false, err
-		}
-		wanted -= before - len(w.fresh())
-		return wanted > 0, nil
+		err := w.recognise(r)
+		return slices.ContainsFunc(events, func(i int) bool { return !w.stored[i] }), err
 	})
 }
 
@@ -103,30 +178,33 @@ func (w *writer) findByPosition(ctx context.Context) error {
 	return nil
 }
 
-// boundChosen writes a lower bound for each of the callers' ids. It returns how
-// many existed before, and the lowest position from which their events may be
-// found.
-func (w *writer) boundChosen(ctx context.Context) (lowest int64, before int, err error) {
-	bounds := make([]int64, len(w.chosen))
+// boundChosen writes a lower bound for the id of each event. It returns the events
+// whose ids had one before, and the lowest position from which these may be found.
+func (w *writer) boundChosen(ctx context.Context, events []int) (lowest int64, before []int, err error) {
+	position := cmp.Or(w.boundAt, w.at.next)
+	bounds := make([]int64, len(events))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
-	for n, i := range w.chosen {
-		bounds[n] = w.at.next
-		if w.stored[i] {
-			continue
-		}
+	for n, i := range events {
+		w.claimed[i] = true
 		group.Go(func() (err error) {
-			bounds[n], err = w.s.writeLowerBound(ctx, chosenKey(w.h.Log, w.events[i].ID), w.at.next)
+			bounds[n], err = w.s.writeLowerBound(ctx, chosenKey(w.h.Log, w.events[i].ID), position)
 			return err
 		})
+		if named, _, _ := session.NamedInvocation(w.events[i].ID); w.invocations != nil && w.events[i].Misnamed() {
+			group.Go(func() error { // its own events must not miss this one
+				_, err := w.s.writeLowerBound(ctx, invocationKey(w.h.Log, named), position)
+				return err
+			})
+		}
 	}
 	if err := group.Wait(); err != nil {
-		return 0, 0, err
+		return 0, nil, err
 	}
 	lowest = w.at.next
-	for _, b := range bounds {
+	for n, b := range bounds {
 		if b < w.at.next {
-			lowest, before = min(lowest, b), before+1
+			lowest, before = min(lowest, b), append(before, events[n])
 		}
 	}
 	return lowest, before, nil

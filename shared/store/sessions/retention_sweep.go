@@ -59,7 +59,7 @@ func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, er
 		return false, fmt.Errorf("check session %s: %w", t.Session, err)
 	}
 	active := max(h.Created, h.lastActivity(), at.time)
-	due, again := h.retained().Due(active, s.millis(), a != nil)
+	due, again := h.retained().Due(active, s.millis(), a != nil || h.Queued > 0)
 	switch {
 	case again > 0:
 		return false, s.moveTimer(ctx, &t, again)
@@ -78,7 +78,7 @@ func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, er
 func (s *Store) removeIdle(ctx context.Context, h *header, at head) error {
 	idle := table.And(
 		h.sameLog(), table.Equal(table.At(headerVersion), h.Version), table.Equal(table.At(headerLastActivity), h.LastActivity),
-		table.NotExists(table.At(headerRun)), h.sameSaving(),
+		table.NotExists(table.At(headerRun)), unchanged(headerQueueVersion, h.QueueVersion), h.sameSaving(),
 	)
 	hold := table.Put(tombstone{PK: logPK(h.Log), SK: entrySK(at.next), Tombstone: true}, table.ItemNotExists())
 	return s.remove(ctx, h, idle, hold)

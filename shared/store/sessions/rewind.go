@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -12,7 +13,7 @@ import (
 
 // maxRestored limits how many artifacts a rewind restores. Its transaction also
 // has up to 4 writes for entries and the header, 3 for shared state, and 5 for a
-// run that is cancelled and one that begins.
+// run that is cancelled, one that begins, and the session's queue.
 const maxRestored = table.MaxTransaction - 12
 
 var _ session.Rewinder = (*Store)(nil)
@@ -36,7 +37,11 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 	if err != nil {
 		return session.Rewound{}, err
 	}
-	out, err := (&rewinding{s: s, h: h, at: at, active: active}).run(ctx, r)
+	queue, err := s.readableQueue(ctx, h)
+	if err != nil {
+		return session.Rewound{}, err
+	}
+	out, err := (&rewinding{s: s, h: h, at: at, active: active, before: h.before(active, queue)}).run(ctx, r)
 	return out, s.notFoundIfDeleted(ctx, h, err)
 }
 
@@ -46,6 +51,7 @@ type rewinding struct {
 	h      *header
 	at     head
 	active *activeRun
+	before run.Before    // as a start would find it
 	over   *cancelledRun // the end of the active run, if the rewind cancels it
 	// chain is the automations that led to the rewind; also is the changes of
 	// state that are written with it.
@@ -113,7 +119,11 @@ func (w *rewinding) cancel(ctx context.Context, r session.Rewind) (err error) {
 	if w.active != nil {
 		active = w.active.ID
 	}
-	if ends, err := r.Cancels(active); err != nil || !ends || r.DryRun {
+	ends, err := r.Cancels(active)
+	if err == nil {
+		err = w.before.Rewindable()
+	}
+	if err != nil || !ends || r.DryRun {
 		return err
 	}
 	if w.over, err = w.s.cancelled(ctx, w.h, w.at, w.active); err == nil {

@@ -8,7 +8,9 @@ import (
 // updateHeader returns the change of the header by a requested rewind: the
 // session is no longer failed and has no pending input.
 func (m *marker) updateHeader(newest func() (bool, error)) (table.Write, error) {
-	same := []table.Condition{m.h.sameLog(), unchanged(headerRun, m.h.Run)}
+	same := []table.Condition{
+		m.h.sameLog(), unchanged(headerRun, m.h.Run), unchanged(headerQueueVersion, m.h.QueueVersion),
+	}
 	m.h.Status = session.Idle
 	changes := []table.Change{
 		table.Set(table.At(headerStatus), session.Idle),

@@ -66,6 +66,7 @@ func (m *marker) pack(ctx context.Context) (err error) {
 
 // write stores the marker, the header and the restored values in one transaction.
 func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
+	m.rec.StartsNext = m.h.Queued > 0
 	if err := m.pack(ctx); err != nil {
 		return err
 	}

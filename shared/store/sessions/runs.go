@@ -43,7 +43,8 @@ type activeRun struct {
 	Lease   int64    `dynamodbav:"le"`           // expiry in epoch milliseconds
 	Chain   []string `dynamodbav:"tc,omitempty"` // the automations that led to it
 	Slot    bool     `dynamodbav:"sl,omitempty"` // whether it occupies one of its user's slots
-	Taken   int64    `dynamodbav:"tk,omitempty"` // how many events of its input it took over from another run
+	Taken   int64    `dynamodbav:"tk,omitempty"` // how many events of its input were accepted before it began
+	Queued  bool     `dynamodbav:"qd,omitempty"` // whether it was queued
 	// Continuation is the number of workers that were lost before this one, and
 	// Continuations how many may be.
 	Continuation  int    `dynamodbav:"cn,omitempty"`
@@ -142,14 +143,21 @@ func (s *Store) expire(ctx context.Context, a *activeRun) error {
 
 // Run implements run.Store.
 func (s *Store) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
-	h, _, a, err := s.readSettled(ctx, ref.UserID, ref.SessionID)
+	h, err := s.header(ctx, ref.UserID, ref.SessionID)
+	if err == nil && h.Run != "" {
+		var a *activeRun
+		h, _, a, err = s.readSettled(ctx, ref.UserID, ref.SessionID)
+		if a != nil && a.ID == ref.RunID {
+			return a.run(), nil
+		}
+	}
 	if err != nil {
 		return run.Run{}, err
 	}
-	if a != nil && a.ID == ref.RunID {
-		return a.run(), nil
-	}
 	past, err := s.pastRun(ctx, h, ref.RunID)
+	if past == nil && err == nil {
+		past, err = s.queuedRun(ctx, h, ref)
+	}
 	if err != nil {
 		return run.Run{}, s.notFoundIfDeleted(ctx, h, err)
 	}
@@ -180,6 +188,11 @@ func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, er
 	found, err := s.db.Get(ctx, invocationKey(h.Log, id), &bound)
 	if err != nil || !found {
 		return nil, err
+	}
+	if !bound.Run && h.NamedIDs && h.Imported == 0 {
+		if begun, err := s.beganAs(ctx, h, bound.Position, id); !begun || err != nil {
+			return nil, err
+		}
 	}
 	var past *run.Run
 	err = s.scan(ctx, h.Log, bound.Position, 0, func(r *record) (bool, error) {

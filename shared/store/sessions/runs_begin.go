@@ -17,6 +17,10 @@ type runStart struct {
 	start  run.Start
 	plan   run.StartPlan
 	newest func() (bool, error)
+	// queue is the change of the session's queue that belongs to the start, nil for
+	// none; queued says that the start is the first of that queue.
+	queue  *queueChange
+	queued bool
 
 	run   *activeRun
 	input []session.Event // what it takes over, then its own
@@ -36,6 +40,9 @@ func (b *runStart) prepare(ctx context.Context) error {
 		PK: k.PK, SK: k.SK, ID: b.start.RunID, User: b.h.User, Session: b.h.id(), Agent: b.start.Agent,
 		Mode: b.start.Mode, Started: now, Lease: now + b.s.lease.Milliseconds(), Chain: b.start.Chain,
 		GPK: runIndexPK(b.h.Log), GSK: activitySK(now, b.h.Log), Slot: b.s.quotas.Runs > 0, Taken: int64(len(b.input) - len(b.start.Input)),
+	}
+	if b.queued {
+		b.run.Queued, b.run.Taken = true, int64(len(b.input))
 	}
 	if b.run.Agent == "" {
 		b.run.Agent = b.h.Agent
@@ -61,6 +68,7 @@ func (b *runStart) taken(ctx context.Context) ([]session.Event, error) {
 // append writes a start without another run to replace.
 func (b *runStart) append(ctx context.Context) error {
 	w := b.writer()
+	w.expected = b.start.ExpectedSeq
 	w.check = func(ctx context.Context) error { return b.s.stillFree(ctx, b.h, b.start) }
 	w.with = func() ([]table.Write, error) { return b.activationWrites(w, nil) }
 	_, err := w.run(ctx)
@@ -70,6 +78,7 @@ func (b *runStart) append(ctx context.Context) error {
 // writer appends the input.
 func (b *runStart) writer() *writer {
 	w := b.s.newWriter(b.h, b.input)
+	w.begins = b.run.ID
 	w.marks = func(e *entry) { e.Began, e.attribution = b.run.ID, b.run.attribution() }
 	return w
 }
@@ -83,13 +92,22 @@ func (b *runStart) activationWrites(w *writer, m *marker) ([]table.Write, error)
 		precondition = isRun(b.before)
 	}
 	take, err := b.activate(m)
-	return []table.Write{table.Put(b.run, precondition), take}, err
+	if err != nil {
+		return nil, err
+	}
+	writes := []table.Write{table.Put(b.run, precondition), take}
+	if b.queue != nil {
+		put, err := b.queue.put()
+		return append(writes, put), err
+	}
+	return writes, nil
 }
 
 // activate is the change of the header, if that is still as it was read.
 func (b *runStart) activate(m *marker) (table.Write, error) {
 	same := []table.Condition{
 		b.h.sameLog(), unchanged(headerRun, b.h.Run), unchanged(headerUnfinishedRun, b.h.UnfinishedRun), unchanged(headerPendingAt, b.h.PendingAt),
+		unchanged(headerQueueVersion, b.h.QueueVersion),
 	}
 	changes := []table.Change{
 		table.Set(table.At(headerRun), b.run.ID), table.Set(table.At(headerStatus), session.InProgress),
@@ -99,6 +117,9 @@ func (b *runStart) activate(m *marker) (table.Write, error) {
 	if m != nil {
 		moves, unmoved := m.moveOn()
 		changes, same = append(changes, moves...), append(same, unmoved)
+	}
+	if b.queue != nil {
+		changes = append(changes, b.queue.header()...)
 	}
 	if len(b.start.Chain) == 0 {
 		changes = append(changes, table.Remove(table.At(headerCausedBy)))

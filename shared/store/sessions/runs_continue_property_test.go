@@ -336,11 +336,12 @@ func (in *interleaving) checkSegments(log []string) {
 func TestContinuation_interleaved(t *testing.T) {
 	t.Parallel()
 	takeovers, refused, ended := 0, 0, 0
-	storetest.Check(t, 20*time.Second, 5, func(r *rapid.T) {
+	storetest.Check(t, 12, func(r *rapid.T) {
 		seed := rapid.Uint64().Draw(r, "seed")
 		for n := range uint64(4) { // orders
 			in := &interleaving{t: r, c: &calendar{}, random: rand.New(rand.NewPCG(seed, n))} //nolint:gosec // a drawn order
-			in.s = stores.New(hooks.New(storetest.Engine(t), hooks.Hooks{Before: in.before, After: in.after}), sessions.WithClock(in.c.now))
+			in.s = stores.New(hooks.New(storetest.Engine(t), hooks.Hooks{Before: in.before, After: in.after}),
+				sessions.WithCodec(storetest.Codec()), sessions.WithClock(in.c.now))
 			mustCreate(t, in.s, alice, "s", nil)
 			mustStart(t, in.s, startOf(t, "s", "r", "hi"))
 			in.play()

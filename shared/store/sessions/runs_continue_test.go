@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -264,8 +265,11 @@ func TestExpire_continues(t *testing.T) {
 	lose(t, s, c, "broken", 1)
 	ref, _ := lose(t, s, c, "s", 1)
 	lose(t, s, c, "never", 0)
+	var mu sync.Mutex // several are resumed at the same time
 	var resumed []string
 	resume := func(_ context.Context, ref run.Ref) error {
+		mu.Lock()
+		defer mu.Unlock()
 		if resumed = append(resumed, ref.SessionID); ref.SessionID == "broken" {
 			return errors.New("the runner cannot be reached")
 		}

@@ -64,7 +64,11 @@ func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, 
 		return run.Run{}, err
 	}
 	if h.Run != ref.RunID {
-		return s.endedBefore(ctx, h, ref)
+		r, err := s.endedBefore(ctx, h, ref)
+		if how.status == run.Cancelled && errors.Is(err, fault.Of(fault.NotFound)) {
+			return s.dequeue(ctx, h, at, ref, err)
+		}
+		return r, err
 	}
 	a, err := s.active(ctx, h)
 	switch {
@@ -179,7 +183,9 @@ func (s *Store) endEntry(ctx context.Context, h *header, at head, r run.Run, of 
 	if err != nil {
 		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
 	}
-	return s.hiddenEntry(ctx, h, at, e, func(en *entry) { en.Ended, en.attribution = r.ID, of })
+	return s.hiddenEntry(ctx, h, at, e, func(en *entry) {
+		en.Ended, en.attribution, en.StartsNext = r.ID, of, h.Queued > 0
+	})
 }
 
 // hiddenEntry is an entry at a head that only the whole log shows.
@@ -195,7 +201,8 @@ func (s *Store) hiddenEntry(ctx context.Context, h *header, at head, e session.E
 	return r, err
 }
 
-// freeSession is the change of the header when its run ends.
+// freeSession is the change of the header when its run ends. A start that is queued
+// before that is known to the entry that ends the run.
 func freeSession(h *header, a *activeRun, how runEnd) table.Write {
 	after := run.Ending{
 		Status: how.status, Problem: how.problem, Started: a.Worker != "", Taken: a.Taken,
@@ -210,5 +217,9 @@ func freeSession(h *header, a *activeRun, how runEnd) table.Write {
 	if after.Pending {
 		changes = append(changes, table.Set(table.At(headerPendingAt), a.At), table.Set(table.At(headerPendingEvents), a.Taken))
 	}
-	return table.Update(sessionKey(h.id()), changes, table.Equal(table.At(headerRun), a.ID))
+	same := []table.Condition{table.Equal(table.At(headerRun), a.ID)}
+	if h.Queued == 0 {
+		same = append(same, table.NotExists(table.At(headerQueued)))
+	}
+	return table.Update(sessionKey(h.id()), changes, same...)
 }

@@ -47,7 +47,7 @@ func (s *Store) asOfInput(
 	if err != nil {
 		return run.History{}, err
 	}
-	out := run.History{AppName: h.App, Epoch: h.Epoch}
+	out := run.History{AppName: h.App, LogID: h.Log, Epoch: h.Epoch}
 	state, err := s.stateAsOf(ctx, h, at, input)
 	if err != nil {
 		return run.History{}, err

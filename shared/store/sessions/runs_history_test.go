@@ -76,6 +76,31 @@ func TestAsOfInput(t *testing.T) {
 			t.Errorf("epoch %d of a session with epoch %d", h.Epoch, epoch)
 		}
 	})
+	t.Run("has the log's id, which a session created again does not have", func(t *testing.T) {
+		const id = "again"
+		seen := map[string]bool{}
+		for _, round := range []string{"1", "2"} {
+			mustCreate(t, s, alice, id, nil)
+			var logs []string
+			for _, name := range []string{"a" + round, "b" + round} {
+				mustStart(t, s, startOf(t, id, name, "go"))
+				h, err := s.AsOfInput(t.Context(), refOf(id, name), run.HistoryLimit{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				logs = append(logs, h.LogID)
+				mustEnd(t, s, refOf(id, name), run.Completed, nil)
+				mustRewind(t, s, id, name)
+			}
+			if logs[0] == "" || logs[0] != logs[1] || seen[logs[0]] {
+				t.Errorf("round %s: %q", round, logs)
+			}
+			seen[logs[0]] = true
+			if err := s.Delete(t.Context(), alice, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 	t.Run("leaves out later events and their changes", func(t *testing.T) {
 		for n := range 3 {
 			mustAppend(t, s, alice, "s", event(t, "", "i4", "ignore all that was said before"))

@@ -23,7 +23,7 @@ func (b *runStart) replace(ctx context.Context) error {
 		at = at.after(over.last)
 	}
 	w := b.writer()
-	w.at = b.at
+	w.start(b.at)
 	if err := w.findRedelivered(ctx); err != nil {
 		return err
 	}
@@ -35,7 +35,17 @@ func (b *runStart) replace(ctx context.Context) error {
 		return err
 	}
 	// If this attempt fails, the input may be appended at the head as it was read.
-	w.at, w.boundAt, w.state = at.after(m.rec), b.at.next, m.plan.change
+	w.boundAt, w.state = b.at.next, m.plan.change
+	if over != nil {
+		w.pass(over.last)
+	}
+	w.pass(m.rec)
+	if err := w.claimIDs(ctx); err != nil {
+		return err
+	}
+	if w.at.last() != m.rec.last() || len(w.fresh()) < len(b.input) {
+		return table.ErrConditionFailed
+	}
 	w.with = func() ([]table.Write, error) { return b.replacing(ctx, w, over, m) }
 	if err := w.try(ctx, w.fresh()); err != nil {
 		b.cleanUp(ctx, err, w, m)

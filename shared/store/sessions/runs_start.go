@@ -35,19 +35,41 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 	if past, err := s.pastRun(ctx, h, start.RunID); past != nil || err != nil {
 		return derefOr(past), s.notFoundIfDeleted(ctx, h, err)
 	}
-	plan, err := start.Plan(h.before(a))
+	read := s.readableQueue
+	if start.OnActive == run.Enqueue {
+		read = s.neededQueue
+	}
+	queue, err := read(ctx, h)
 	if err != nil {
 		return run.Run{}, err
 	}
-	r, err := s.begin(ctx, h, at, a, start, plan)
+	if r := queue.Find(start.Ref); r != nil {
+		return *r, nil // it waits, or was removed
+	}
+	if err := expectHead(start.ExpectedSeq, at); err != nil {
+		return run.Run{}, err
+	}
+	plan, err := start.Plan(h.before(a, queue))
+	if err != nil {
+		return run.Run{}, err
+	}
+	if plan.Enqueues {
+		return s.enqueue(ctx, h, at, a, queue, start)
+	}
+	b := s.newStart(ctx, h, at, a, start, plan)
+	if len(plan.Merges) > 0 {
+		b.queue = s.changeQueue(h, at, queue.Merge(s.millis()))
+	}
+	r, err := b.begin(ctx)
 	return r, s.notFoundIfDeleted(ctx, h, err)
 }
 
 // before returns the session as a start finds it, with its active run, nil for
-// none.
-func (h *header) before(a *activeRun) run.Before {
+// none, and its queue.
+func (h *header) before(a *activeRun, queue run.Queue) run.Before {
 	b := run.Before{
 		Failed: h.Status == session.Failed, Unfinished: h.UnfinishedRun, Pending: h.PendingAt, PendingCount: h.PendingEvents,
+		Queue: queue.Starts,
 	}
 	if a != nil {
 		b.Active, b.ActiveInput = a.ID, a.At
@@ -55,31 +77,36 @@ func (h *header) before(a *activeRun) run.Before {
 	return b
 }
 
-// begin writes the start of a run; before is the run that is cancelled for it, nil
-// if none is active.
-func (s *Store) begin(
+// newStart returns the start of a run; before is the run that is cancelled for it,
+// nil if none is active.
+func (s *Store) newStart(
 	ctx context.Context, h *header, at head, before *activeRun, start run.Start, plan run.StartPlan,
-) (run.Run, error) {
-	b := &runStart{s: s, h: h, at: at, before: before, start: start, plan: plan, newest: s.watchNewest(ctx, h)}
+) *runStart {
+	return &runStart{s: s, h: h, at: at, before: before, start: start, plan: plan, newest: s.watchNewest(ctx, h)}
+}
+
+// begin writes the start.
+func (b *runStart) begin(ctx context.Context) (run.Run, error) {
+	s, h, id := b.s, b.h, b.start.RunID
 	if err := b.prepare(ctx); err != nil {
 		return run.Run{}, err
 	}
 	if err := s.admitBytes(ctx, h.User); err != nil {
 		return run.Run{}, err
 	}
-	if err := s.takeSlot(ctx, h, start.RunID, before != nil); err != nil {
+	if err := s.takeSlot(ctx, h, id, b.before != nil); err != nil {
 		return run.Run{}, err
 	}
 	write := b.append
-	if plan.Discards != "" {
+	if b.plan.Discards != "" {
 		write = b.replace
 	}
 	if err := write(ctx); err != nil {
-		s.releaseUnstarted(ctx, h, start.RunID, err)
-		return run.Run{}, fmt.Errorf("start run %s: %w", start.RunID, err)
+		s.releaseUnstarted(ctx, h, id, err)
+		return run.Run{}, fmt.Errorf("start run %s: %w", id, err)
 	}
-	if before != nil && before.Slot {
-		s.releaseSlot(ctx, before.User, h.Log, before.ID)
+	if b.before != nil && b.before.Slot {
+		s.releaseSlot(ctx, b.before.User, h.Log, b.before.ID)
 	}
 	return b.run.run(), nil
 }
@@ -91,7 +118,8 @@ func (s *Store) stillFree(ctx context.Context, was *header, start run.Start) err
 	if err != nil {
 		return err
 	}
-	if h.Run != "" || h.Log != was.Log || h.Epoch != was.Epoch || h.UnfinishedRun != was.UnfinishedRun || h.PendingAt != was.PendingAt {
+	if h.Run != "" || h.Log != was.Log || h.Epoch != was.Epoch || h.UnfinishedRun != was.UnfinishedRun || h.PendingAt != was.PendingAt ||
+		h.QueueVersion != was.QueueVersion {
 		return table.ErrConditionFailed
 	}
 	return nil

@@ -60,6 +60,12 @@ func WithLogger(log *slog.Logger) Option { return func(s *Store) { s.log = log }
 // run.Lease.
 func WithLease(d time.Duration) Option { return func(s *Store) { s.lease = d } }
 
+// WithCodec sets the codec of the items, for stores that share one: its compressors
+// take about a megabyte each.
+func WithCodec(codec *content.Codec) Option {
+	return func(s *Store) { s.content.Codec = codec }
+}
+
 // New returns a store over a table that has the indexes of store.Schema.
 func New(engine table.Engine, opts ...Option) *Store {
 	s := &Store{
@@ -76,7 +82,10 @@ func New(engine table.Engine, opts ...Option) *Store {
 		opt(s)
 	}
 	s.db = records.New(engine, s.random)
-	s.content = content.NewBodies(s.Base(), content.NewCodec())
+	if s.content.Codec == nil {
+		s.content.Codec = content.NewCodec()
+	}
+	s.content = content.NewBodies(s.Base(), s.content.Codec)
 	return s
 }
 

@@ -36,6 +36,9 @@ func (s *Store) thread(
 	if err != nil {
 		return run.Thread{}, err
 	}
+	if t.Queue, err = s.readableQueue(ctx, h); err != nil {
+		return run.Thread{}, err
+	}
 	if err := s.sameStatus(ctx, h); err != nil {
 		return run.Thread{}, err
 	}
@@ -142,7 +145,7 @@ func (s *Store) sameStatus(ctx context.Context, h *header) error {
 	if err != nil {
 		return err
 	}
-	if now.Run != h.Run || now.Status != h.Status || now.Epoch != h.Epoch {
+	if now.Run != h.Run || now.Status != h.Status || now.Epoch != h.Epoch || now.QueueVersion != h.QueueVersion {
 		return errRewound
 	}
 	return nil

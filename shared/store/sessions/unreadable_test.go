@@ -109,6 +109,7 @@ func furnish(t *testing.T, s *stores.Store) {
 	mustAppend(t, s, alice, "s", event(t, "", "i3", strings.Repeat("long ", 100<<10)))
 	mustStart(t, s, startOf(t, "s", "r1", "go"))
 	mustFlush(t, mustBegin(t, s, refOf("s", "r1"), "item"), "said")
+	mustEnqueue(t, s, "s", "queued")
 	for _, id := range []string{"t1", "t2"} {
 		mustSave(t, s, "s", id, `[{"id":"b","type":"user","text":"hi","metadata":{"kagent_invocation_id":"i1"}}]`, "i1")
 		err := s.AddFeedback(t.Context(), task.Feedback{ID: id, UserID: alice, SessionID: "s", TaskID: id, Type: "up", CreatedTime: 1})

@@ -51,11 +51,29 @@ func (s *Store) watchChange(ctx context.Context, c Change, sk string) (watch.Cha
 			return watch.Change{Completed: rec.watched()}, nil
 		}
 		return watch.Change{Appended: rec.watched()}, nil
+	case sk == skQueue:
+		return s.changedQueue(c)
 	case strings.HasPrefix(sk, prefixSegment):
 		growth, err := growthOf(c)
 		return watch.Change{Grown: growth}, err
 	}
 	return watch.Change{}, nil
+}
+
+// changedQueue decodes a queue, unless only its place in the index has changed.
+func (s *Store) changedQueue(c Change) (watch.Change, error) {
+	var was, now queueItem
+	if err := table.Decode(c.New, &now); err != nil {
+		return watch.Change{}, err
+	}
+	if c.Old != nil && table.Decode(c.Old, &was) == nil && was.Version == now.Version {
+		return watch.Change{}, nil
+	}
+	queue, err := s.decodeQueue(now)
+	if err != nil {
+		return watch.Change{}, err
+	}
+	return watch.Change{Queue: &watch.Queue{Queue: queue, At: watch.Cursor{Epoch: now.Epoch, Seq: now.Seq}}}, nil
 }
 
 // watched returns the record in the form that package watch needs.

@@ -19,6 +19,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/transport/follow"
 )
 
 // Runs are the operations on runs that the server uses.
@@ -52,7 +53,7 @@ type Config struct {
 	// it.
 	StartRun func(context.Context, run.Ref) error
 	// Watch opens a connection that delivers what happens in a session.
-	Watch WatchFunc
+	Watch follow.WatchFunc
 	// Streams counts the open streams of each caller; nil does not limit them.
 	Streams quota.Streams
 	// Push stores push configurations; nil offers no push notifications.

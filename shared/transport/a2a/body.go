@@ -38,8 +38,8 @@ func checkBody(body []byte, sends bool, message json.RawMessage, pointer string)
 	return nil
 }
 
-// checkRPCBody checks the body of a JSON-RPC request.
-func checkRPCBody(body []byte) error {
+// checkRPCBody checks the body of a JSON-RPC request and returns its message.
+func checkRPCBody(body []byte) (message json.RawMessage, err error) {
 	var request struct {
 		Method string `json:"method"`
 		Params struct {
@@ -48,28 +48,28 @@ func checkRPCBody(body []byte) error {
 	}
 	readable := json.Unmarshal(body, &request) == nil
 	if !readable {
-		return nil // the library refuses it
+		return nil, nil // the library refuses it
 	}
 	sends := slices.Contains([]string{"message/send", "message/stream", "SendMessage", "SendStreamingMessage"}, request.Method)
-	return checkBody(body, sends, request.Params.Message, "/params/message")
+	return request.Params.Message, checkBody(body, sends, request.Params.Message, "/params/message")
 }
 
-// checkRESTBody checks the body of an HTTP+JSON request; path is relative to
-// the agent's.
-func checkRESTBody(path string, body []byte) error {
+// checkRESTBody checks the body of an HTTP+JSON request and returns its message; path
+// is relative to the agent's.
+func checkRESTBody(path string, body []byte) (message json.RawMessage, err error) {
 	var request struct {
 		Message json.RawMessage `json:"message"`
 		Request json.RawMessage `json:"request"` // its name in the proto file of version 0.3
 	}
 	if !json.Valid(body) {
-		return nil // the library refuses it
+		return nil, nil // the library refuses it
 	}
 	sends := strings.HasSuffix(path, "/message:send") || strings.HasSuffix(path, "/message:stream")
 	sends = sends && json.Unmarshal(body, &request) == nil // otherwise the library refuses it
 	if request.Message == nil {
 		request.Message = request.Request
 	}
-	return checkBody(body, sends, request.Message, "/message")
+	return request.Message, checkBody(body, sends, request.Message, "/message")
 }
 
 // placeholderRequest returns a request without a message, whose answer is a

@@ -19,7 +19,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
-	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/follow"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
@@ -50,8 +50,8 @@ type fakeConnection struct {
 	disconnected chan struct{}
 }
 
-// open is an a2a.WatchFunc. A connection begins with the catch-up.
-func (n *fakeFanOut) open(ctx context.Context, _, sessionID string, from watch.Cursor) (a2a.Watcher, error) {
+// open is an follow.WatchFunc. A connection begins with the catch-up.
+func (n *fakeFanOut) open(ctx context.Context, _, sessionID string, from watch.Cursor) (follow.Watcher, error) {
 	l, err := n.connect()
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (n *fakeFanOut) count() int {
 	return n.opened
 }
 
-// Next implements a2a.Watcher.
+// Next implements follow.Watcher.
 func (l *fakeConnection) Next(ctx context.Context) (subscription.Message, error) {
 	select {
 	case m := <-l.in:
@@ -119,7 +119,7 @@ func (l *fakeConnection) Next(ctx context.Context) (subscription.Message, error)
 	}
 }
 
-// Close implements a2a.Watcher.
+// Close implements follow.Watcher.
 func (l *fakeConnection) Close() {
 	l.fanOut.mu.Lock()
 	defer l.fanOut.mu.Unlock()

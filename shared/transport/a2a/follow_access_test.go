@@ -14,7 +14,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/follow"
 )
 
 // A stream ends with an error, and without another try, when its caller may not
@@ -71,7 +71,7 @@ func TestSocket(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			news, err := a2a.Socket(serveFrames(t, test.frames), http.DefaultClient)(t.Context(), "token", "s", watch.Cursor{})
+			news, err := follow.Socket(serveFrames(t, test.frames), http.DefaultClient)(t.Context(), "token", "s", watch.Cursor{})
 			if err == nil {
 				_, err = news.Next(t.Context())
 				news.Close()

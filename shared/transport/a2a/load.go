@@ -83,7 +83,7 @@ func (h *handler) loadSaved(ctx context.Context, link task.Link) (*lib.Task, err
 	t, skipped := fromSaved(form)
 	if skipped > 0 {
 		metrics.Count(ctx, metrics.ItemsSkipped, float64(skipped))
-		h.Log.WarnContext(ctx, "unreadable parts of a task were left out", "task_id", link.TaskID, "parts", skipped)
+		h.Log.ErrorContext(ctx, "unreadable parts of a task were left out", "task_id", link.TaskID, "parts", skipped)
 	}
 	return t, nil
 }

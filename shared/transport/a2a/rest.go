@@ -38,14 +38,15 @@ func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHa
 	if !ok {
 		return
 	}
-	if err := checkRESTBody(path, body); err != nil {
+	message, err := checkRESTBody(path, body)
+	if err != nil {
 		refuseREST(answer, http.StatusBadRequest, err)
 		return
 	}
 	if body = bodyWithJSONNames(body); old && r.Method == http.MethodPost && strings.HasSuffix(path, "/pushNotificationConfigs") {
 		body = wrappedPushConfig(body)
 	}
-	r = r.Clone(r.Context())
+	r = withSentMessage(r.Clone(r.Context()), message)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.URL.Path, r.URL.RawPath = path, ""
 	r.URL.RawQuery = queryWithJSONNames(r.URL.Query()).Encode()

@@ -62,7 +62,7 @@ func (c *clock) add(d time.Duration) {
 
 func newRig(t *testing.T, carry func(*fakeFanOut, watch.Message)) *rig {
 	t.Helper()
-	table, ticks := dynamotest.Table(t), &clock{}
+	table, ticks := dynamotest.Streamed(t), &clock{}
 	store := stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithClock(ticks.now),
 		sessions.WithQuotas(quota.Limits{Streams: maxStreams}))
 	r := &rig{

@@ -63,6 +63,7 @@ func messageOf(raw json.RawMessage) *lib.Message {
 	if err != nil {
 		return nil
 	}
+	m.Metadata, _ = exact(restore(m.Parts, raw), m.Metadata).(map[string]any)
 	return m
 }
 
@@ -75,6 +76,7 @@ func artifactOf(raw json.RawMessage) *lib.Artifact {
 	if err != nil {
 		return nil
 	}
+	a.Metadata, _ = exact(restore(a.Parts, raw), a.Metadata).(map[string]any)
 	return a
 }
 

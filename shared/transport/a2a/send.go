@@ -132,6 +132,7 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 		return task.Link{}, err
 	}
 	runID := ids.run
+	restoreSent(ctx, req.Message)
 	input, err := convert.Event(req.Message, ids.task)
 	if err != nil {
 		return task.Link{}, err

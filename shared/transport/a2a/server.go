@@ -128,7 +128,9 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHan
 	}
 	old := version(r) == legacy || version(r) == "" && legacyMethod(body)
 	call, body := readCall(body)
-	if err := checkRPCBody(body); err != nil && !hasUnsupportedType(r.Context()) {
+	message, err := checkRPCBody(body)
+	r = withSentMessage(r, message)
+	if err != nil && !hasUnsupportedType(r.Context()) {
 		body, r = placeholderRequest(call.method, old), withBodyError(r, err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))

@@ -3,6 +3,7 @@ package rest
 import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/run"
 )
 
 type automationBody struct {
@@ -133,6 +134,11 @@ func (o object) action() (*automation.Action, error) {
 		return nil, err
 	}
 	where, err := do.choice("session", string(automation.Same), string(automation.New))
-	out.Session = automation.Where(where)
+	if err != nil || !do.Has("on_active") {
+		out.Session = automation.Where(where)
+		return &out, err
+	}
+	active, err := do.RequiredText("on_active")
+	out.Session, out.OnActive = automation.Where(where), run.OnActive(active)
 	return &out, err
 }

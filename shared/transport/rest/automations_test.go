@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/run"
 )
 
 type automationView struct {
@@ -65,6 +66,12 @@ func TestAutomations(t *testing.T) {
 		got := s.must(t, http.StatusCreated, post(alice, "/automations", `{"on":{"types":["run.*"]},"do":{"agent":"default","input":"x"},"status":"disabled"}`))
 		au := decode[one[automationView]](t, got).Data
 		if au.Do.Session != automation.Same || au.Status != "disabled" || au.DisabledReason == nil || *au.DisabledReason != "paused" {
+			t.Errorf("%+v", au)
+		}
+	})
+	t.Run("may queue the input behind a run", func(t *testing.T) {
+		got := s.must(t, http.StatusCreated, post(alice, "/automations", `{`+onFeedback+`,"do":{"agent":"default","input":"x","on_active":"enqueue"}}`))
+		if au := decode[one[automationView]](t, got).Data; au.Do.OnActive != run.Enqueue {
 			t.Errorf("%+v", au)
 		}
 	})
@@ -148,6 +155,8 @@ func TestAutomationsBadInput(t *testing.T) {
 		"no agent":                  {`{` + onFeedback + `,"do":{"input":"x"}}`, 400, "/do/agent"},
 		"no input":                  {`{` + onFeedback + `,"do":{"agent":"default"}}`, 400, "/do/input"},
 		"an unknown placeholder":    {`{` + onFeedback + `,"do":{"agent":"default","input":"{{secret}}"}}`, 422, "/do/input"},
+		"an unknown on_active":      {`{` + onFeedback + `,"do":{"agent":"default","input":"x","on_active":"queue"}}`, 422, "/do/on_active"},
+		"on_active null":            {`{` + onFeedback + `,"do":{"agent":"default","input":"x","on_active":null}}`, 400, "/do/on_active"},
 		"an unknown session":        {`{` + onFeedback + `,"do":{"agent":"default","input":"x","session":"old"}}`, 422, "/do/session"},
 		"a name that is no text":    {`{` + onFeedback + `,` + askAnalyst + `,"name":null}`, 400, "/name"},
 		"a status that is unknown":  {`{` + onFeedback + `,` + askAnalyst + `,"status":"resting"}`, 422, "/status"},

@@ -28,6 +28,7 @@ type call struct {
 	requestID  string
 	body       []byte // what withBody read
 	key        string // the Idempotency-Key, "" where none was given
+	findOnly   bool   // whether the endpoint may only find what an earlier attempt did
 	claim      string // name of the key's record, which stores the answer
 	newID      func() string
 }

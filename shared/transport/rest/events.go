@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
@@ -38,10 +39,25 @@ func (a *api) appendEvents(c *call) (*reply, error) {
 		return nil, err
 	}
 	status := http.StatusOK
-	if appended > 0 {
+	if appended > 0 || c.findOnly { // what a repeat finds, an earlier attempt appended
 		status = http.StatusCreated
 	}
-	return jsonReply(status, data{emptyIfNil(stored)})
+	rep, err := jsonReply(status, data{emptyIfNil(stored)})
+	if err == nil {
+		rep.rebuilt = batch.Keyed != nil && appended == len(stored) && foundByKey(batch, stored)
+	}
+	return rep, err
+}
+
+// foundByKey reports whether the store finds all events of a batch by the key of the
+// request: their ids are of their positions.
+func foundByKey(batch session.Append, stored []session.Event) bool {
+	for i, e := range stored {
+		if seq, ok := session.PositionOf(e.ID); !ok || seq != e.Seq || batch.Keyed.IDs[i] == "" {
+			return false
+		}
+	}
+	return true
 }
 
 // batch reads the body of an append.
@@ -67,42 +83,70 @@ func (c *call) batch(sessionID string) (session.Append, error) {
 	if expected != nil && *expected < 0 {
 		return session.Append{}, fieldFault(fault.Invalid, "/expected_seq", "must not be negative")
 	}
-	events, err := c.events(items)
-	return session.Append{SessionID: sessionID, UserID: c.user, Events: events, ExpectedSeq: expected}, err
+	events, pointers, err := c.events(items, false)
+	if err != nil {
+		return session.Append{}, err
+	}
+	keyed, err := c.keyed(events, pointers)
+	return session.Append{
+		SessionID: sessionID, UserID: c.user, Events: events, ExpectedSeq: expected, Pointers: pointers, Keyed: keyed,
+	}, err
 }
 
-// events reads the events of a batch without the partial ones. With an
-// idempotency key each gets an id, so that a second try is a redelivery.
-func (c *call) events(items []json.RawMessage) ([]session.Event, error) {
+// keyed returns how the store recognises the batch under the request's idempotency key;
+// nil without one.
+func (c *call) keyed(events []session.Event, pointers []string) (*session.Keyed, error) {
+	if c.key == "" {
+		return nil, nil
+	}
+	name, err := c.derivedID("events")
+	if err != nil {
+		return nil, err
+	}
+	k := &session.Keyed{Name: name, IDs: make([]string, len(events)), FindOnly: c.findOnly}
+	for i, e := range events {
+		if e.ID != "" {
+			continue
+		}
+		if k.IDs[i], err = c.derivedID("event " + strings.TrimPrefix(pointers[i], "/events/")); err != nil {
+			return nil, err
+		}
+	}
+	return k, nil
+}
+
+// events reads the events of a batch without the partial ones, and their JSON
+// pointers. With identify and an idempotency key each gets an id, so that a second try
+// is a redelivery.
+func (c *call) events(items []json.RawMessage, identify bool) (events []session.Event, pointers []string, err error) {
 	seen := map[string]bool{}
-	var events []session.Event
 	for i, raw := range items {
 		at := "/events/" + strconv.Itoa(i)
 		e, err := session.ParseEvent(raw, at)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if e.Partial {
 			continue
 		}
 		if err := e.CheckNew(at); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := c.permission.CheckEvent(e, at); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if e.ID == "" && c.key != "" {
+		if e.ID == "" && c.key != "" && identify {
 			if e.ID, err = c.derivedID(fmt.Sprintf("event %d", i)); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		if e.ID != "" && seen[e.ID] {
-			return nil, fieldFault(fault.Invalid, at+"/id", "is the id of another event of the batch")
+			return nil, nil, fieldFault(fault.Invalid, at+"/id", "is the id of another event of the batch")
 		}
 		seen[e.ID] = true
-		events = append(events, e)
+		events, pointers = append(events, e), append(pointers, at)
 	}
-	return events, nil
+	return events, pointers, nil
 }
 
 // answerWillFit refuses a batch whose answer, the events themselves, would

@@ -48,7 +48,7 @@ func newSystem(t testing.TB, change ...func(*rest.Config)) *system {
 	t.Helper()
 	s := &system{log: &bytes.Buffer{}, agents: agents{"default", "data_analyst"}}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	store := stores.New(storetest.Engine(t), sessions.WithLogger(log))
+	store := stores.New(storetest.Engine(t), sessions.WithCodec(storetest.Codec()), sessions.WithLogger(log))
 	s.config = rest.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
 		Runs: store, Agents: &s.agents, StartRun: s.dispatch, Automations: store, Erasures: store, Quotas: store, Exports: store,

@@ -11,6 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/idempotency"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 const (
@@ -33,7 +34,9 @@ type authority func(c *call) (log string, err error)
 // same answer. Only a success is stored; a failed request releases its key and
 // may be tried again. The permission is checked before a key is looked up, and
 // again before a stored answer is returned.
-func (a *api) once(may authority, e endpoint) endpoint {
+func (a *api) once(may authority, e endpoint) endpoint { return a.onceAs(may, false, e) }
+
+func (a *api) onceAs(may authority, rebuilds bool, e endpoint) endpoint {
 	return func(c *call) (*reply, error) {
 		key, err := idempotencyKey(c.Header)
 		if err != nil {
@@ -48,7 +51,7 @@ func (a *api) once(may authority, e endpoint) endpoint {
 			return nil, err
 		}
 		claim := a.claim(c, log)
-		c.claim = claim.Name()
+		c.claim, claim.Rebuilds = claim.Name(), rebuilds
 		answer, err := a.Idempotency.Begin(c.Context(), claim)
 		if err != nil {
 			return nil, a.beginError(c, claim, err)
@@ -63,7 +66,39 @@ func (a *api) once(may authority, e endpoint) endpoint {
 		if err != nil {
 			return nil, err
 		}
+		if answer.Unkept {
+			return a.rebuild(c, claim, answer, e)
+		}
 		return replay(answer), nil
+	}
+}
+
+// rebuild answers the repeat of a request whose answer is not stored. If nothing shows
+// that the request was carried out, it is, unless an earlier attempt may be at work.
+func (a *api) rebuild(c *call, claim idempotency.Claim, answer *idempotency.Answer, e endpoint) (*reply, error) {
+	c.findOnly = true
+	rep, err := e(c)
+	c.findOnly = false
+	switch {
+	case err == nil:
+		rep.header.Set(replayedHeader, "true")
+		return rep, nil
+	case !errors.Is(err, session.ErrNotAppended):
+		return nil, err
+	case answer.Lease > 0:
+		return nil, keyInUse(idempotency.InUse(answer.Lease))
+	}
+	return a.runWithKey(c, claim, e)
+}
+
+// onceRebuilt is onceOn for endpoints that can rebuild their answer.
+func (a *api) onceRebuilt(action access.Action, e endpoint) endpoint {
+	keyed, plain := a.onceAs(a.authorityFor(action), true, e), a.on(action, e)
+	return func(c *call) (*reply, error) {
+		if len(c.Header.Values(keyHeader)) > 0 {
+			return keyed(c)
+		}
+		return plain(c)
 	}
 }
 
@@ -172,6 +207,10 @@ func (a *api) runWithKey(c *call, claim idempotency.Claim, e endpoint) (*reply, 
 	rep, err := e(c)
 	if err != nil || rep.status < 200 || rep.status > 299 {
 		return rep, err
+	}
+	if rep.rebuilt {
+		stored = true
+		return rep, nil
 	}
 	answer := idempotency.Answer{Status: rep.status, Header: map[string]string{}, Body: rep.body}
 	if rep.kept != nil {

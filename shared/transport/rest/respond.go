@@ -13,10 +13,11 @@ const jsonType = "application/json"
 
 // reply is an answer before it is compressed and sent. A nil body sends none.
 type reply struct {
-	status int
-	header http.Header
-	body   []byte
-	kept   []byte // the body stored under an idempotency key, if it differs
+	status  int
+	header  http.Header
+	body    []byte
+	rebuilt bool   // whether a repeat under an idempotency key can rebuild the answer
+	kept    []byte // the body stored under an idempotency key, if it differs
 }
 
 // jsonReply encodes an answer. HTML is not escaped, so stored content is

@@ -100,7 +100,7 @@ func Sessions(c Config) http.Handler {
 func Events(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions/{session_id}/events", withBody(maxBody, a.onceOn(access.AppendEvents, a.appendEvents)))
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/events", withBody(maxBody, a.onceRebuilt(access.AppendEvents, a.appendEvents)))
 		a.handle(http.MethodGet, base+"/sessions/{session_id}/events", a.on(access.ReadSession, a.listEvents))
 	}
 	return a.mux

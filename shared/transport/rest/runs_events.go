@@ -54,7 +54,16 @@ func (c *call) eventsOf(of run.Run, items []json.RawMessage) ([]session.Event, e
 			return nil, err
 		}
 	}
-	return c.events(items)
+	events, pointers, err := c.events(items, true)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range events {
+		if err := e.CheckNamed(pointers[i]); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
 }
 
 // storeEvents stores events in order, so that their state changes are applied

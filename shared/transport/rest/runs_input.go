@@ -41,7 +41,7 @@ func (c *call) newRun() (s run.Start, err error) {
 	if err != nil {
 		return s, err
 	}
-	active, err := body.choice("on_active", string(run.Reject), string(run.CancelAndMerge))
+	active, err := body.choice("on_active", string(run.Reject), string(run.CancelAndMerge), string(run.Enqueue))
 	if err != nil {
 		return s, err
 	}

@@ -36,7 +36,7 @@ func (a *api) startRun(c *call) (*reply, error) {
 		return nil, err
 	}
 	logs.Add(c.Context(), slog.String(logs.RunID, ref.RunID))
-	if started.Mode == run.Managed && !started.Status.Final() {
+	if started.Mode == run.Managed && started.Status == run.InProgress {
 		if err := a.StartRun(c.Context(), ref); err != nil && a.failRun(c, ref, err) {
 			return unavailable(c, ref), nil
 		}

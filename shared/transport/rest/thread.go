@@ -19,6 +19,10 @@ type threadBody struct {
 	Run     *run.Run        `json:"run"`
 	// Offsets reports how many deltas the content of each item in progress has.
 	Offsets map[string]int64 `json:"offsets,omitempty"`
+	// Queued is the starts that wait; QueueVersion grows with each change of the queue.
+	// Both are absent if no start has ever been queued in the session.
+	Queued       *[]run.Shown `json:"queued,omitempty"`
+	QueueVersion int64        `json:"queue_version,omitempty"`
 }
 
 func (a *api) getThread(c *call) (*reply, error) {
@@ -76,6 +80,10 @@ func (a *api) threadReply(c *call, status int, id string, p pages, descending bo
 	body := threadBody{
 		Session: c.asCallerSees(t.Session), Status: t.Session.Status, Items: emptyIfNil(t.Items), Run: t.Run, Offsets: t.Offsets(),
 		Cursor: watch.Cursor{Epoch: t.Session.Epoch, Seq: t.Seq, Offset: t.Offset},
+	}
+	if t.Queue.Version > 0 {
+		queued := t.Queue.Shown()
+		body.Queued, body.QueueVersion = &queued, t.Queue.Version
 	}
 	rep, err := jsonReply(status, list{Data: body, Meta: meta{NextCursor: next}})
 	if err != nil {

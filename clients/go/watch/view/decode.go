@@ -42,6 +42,8 @@ func (m *Message) incomplete() bool {
 		return m.Delta == nil || m.Delta.Part < 0 || m.ItemID == ""
 	case TypeRewound:
 		return m.ToSeq == nil
+	case TypeQueue:
+		return m.QueueVersion < 1
 	default:
 		return m.Type == ""
 	}
@@ -60,6 +62,9 @@ func ParseThread(body []byte) (page Thread, next string, err error) {
 				Error *Problem `json:"error"`
 			} `json:"run"`
 
+			Queued       []Queued `json:"queued"`
+			QueueVersion int64    `json:"queue_version"`
+
 			Offsets map[string]int64 `json:"offsets"`
 		} `json:"data"`
 		Meta struct {
@@ -69,7 +74,10 @@ func ParseThread(body []byte) (page Thread, next string, err error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return Thread{}, "", fmt.Errorf("parse a thread: %w", err)
 	}
-	page = Thread{Items: in.Data.Items, Cursor: in.Data.Cursor, Status: in.Data.Status, Offsets: in.Data.Offsets}
+	page = Thread{
+		Items: in.Data.Items, Cursor: in.Data.Cursor, Status: in.Data.Status, Offsets: in.Data.Offsets,
+		Queued: in.Data.Queued, QueueVersion: in.Data.QueueVersion,
+	}
 	if in.Data.Run != nil {
 		page.RunID, page.Error = in.Data.Run.ID, in.Data.Run.Error
 	}

@@ -18,6 +18,8 @@ const (
 	TypeFailed    Type = "item.failed"
 	// TypeRewound says that a rewind removed the items after ToSeq.
 	TypeRewound Type = "thread.rewound"
+	// TypeQueue carries the queued inputs.
+	TypeQueue Type = "thread.queue"
 	// TypeDeleted is the last message of a session.
 	TypeDeleted Type = "thread.deleted"
 	// TypeReload says that the client must read the thread again and watch from
@@ -61,6 +63,12 @@ type Message struct {
 	Status Status   `json:"status"`
 	RunID  string   `json:"run_id"` // the run that began or ended
 	Error  *Problem `json:"error"`
+
+	// Members of TypeQueue:
+	QueueVersion int64    `json:"queue_version"` // grows with each change, from 1
+	Queued       []Queued `json:"queued"`        // all of them, in order
+	// Truncated says that Queued does not fit in a message and is without inputs.
+	Truncated bool `json:"truncated"`
 
 	// Members of the types that begin with "item.":
 	Item   *Event `json:"item"`

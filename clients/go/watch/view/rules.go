@@ -48,6 +48,9 @@ func (s *State) tryApply(m Message) bool {
 		return s.changed(it.replace(*m.Item, m.Cursor.Offset, m.Until != nil), true)
 	case TypeRewound:
 		return s.applyRewound(m)
+	case TypeQueue:
+		s.applyQueue(m)
+		return true
 	case TypeReload:
 		s.handleReload(m)
 		return true
@@ -156,8 +159,12 @@ func (s *State) handleReload(m Message) {
 	switch m.Reason {
 	case ReasonEpoch:
 		// A position after the end of the log means that the session was recreated.
-		if another := m.Cursor.Epoch == m.Prev.Epoch && m.Cursor.Before(m.Prev); !another && s.threadEpoch >= m.Cursor.Epoch {
+		another := m.Cursor.Epoch == m.Prev.Epoch && m.Cursor.Before(m.Prev)
+		if !another && s.threadEpoch >= m.Cursor.Epoch {
 			return
+		}
+		if another { // its versions begin again
+			s.queue = queue{}
 		}
 	case ReasonSize:
 		it := s.at(m.Cursor.Seq)

@@ -11,6 +11,10 @@ type Session struct {
 	RunID  string   // of the run in progress or the failed run
 	Error  *Problem // of the failed run
 	Epoch  int64    // number of rewinds
+	// Queued holds the inputs that wait for runs of their own, in order. QueueVersion
+	// grows with each change of it; it is 0 in a session that never had any.
+	Queued       []Queued
+	QueueVersion int64
 	// Deleted is set in the last call after the session was deleted.
 	Deleted bool
 }
@@ -19,7 +23,7 @@ type Session struct {
 func (s *State) Show() Session {
 	out := Session{
 		Items: make([]Event, len(s.items)), Status: s.status, RunID: s.runID, Error: s.problem,
-		Epoch: s.epoch, Deleted: s.deleted,
+		Epoch: s.epoch, Queued: s.queue.inputs, QueueVersion: s.queue.version, Deleted: s.deleted,
 	}
 	for i, it := range s.items {
 		out.Items[i] = it.render()

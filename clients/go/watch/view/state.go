@@ -39,6 +39,7 @@ type State struct {
 	runID     string
 	problem   *Problem
 	statusSeq int64 // position up to which the status is known
+	queue     queue
 
 	threadEpoch int64 // of the last thread
 	rewound     bool  // since the last thread
@@ -63,6 +64,10 @@ type Thread struct {
 	Status Status
 	RunID  string   // of the run in progress or the failed run
 	Error  *Problem // of the failed run
+	// Queued holds the queued inputs as of QueueVersion, which is 0 in a session that
+	// never had any.
+	Queued       []Queued
+	QueueVersion int64
 	// Offsets holds, by the id of an item in progress, the number of deltas in
 	// its content.
 	Offsets map[string]int64
@@ -79,7 +84,8 @@ func (t *Thread) offset(e Event) int64 {
 	return unknown
 }
 
-// Behind returns the thread with the earlier pages in before put in front.
+// Behind returns the thread with the earlier pages in before put in front. Its queued
+// inputs are those of the newest version.
 func (t Thread) Behind(before Thread) Thread {
 	t.Items = append(before.Items, t.Items...)
 	offsets := maps.Clone(before.Offsets)
@@ -88,6 +94,9 @@ func (t Thread) Behind(before Thread) Thread {
 	}
 	maps.Copy(offsets, t.Offsets)
 	t.Offsets = offsets
+	if before.QueueVersion > t.QueueVersion {
+		t.Queued, t.QueueVersion = before.Queued, before.QueueVersion
+	}
 	return t
 }
 
@@ -98,7 +107,7 @@ func (s *State) Apply(m Message, now time.Time) bool {
 	switch {
 	case s.deleted:
 	case m.Type == TypeDeleted:
-		s.deleted, s.held = true, nil
+		s.deleted, s.held, s.queue = true, nil, queue{}
 		s.version++
 	case !s.tryApply(m):
 		s.hold(m, now)
@@ -120,6 +129,7 @@ func (s *State) Replace(t Thread, now time.Time) {
 		s.items[i] = newItem(e, t.offset(e))
 	}
 	s.status, s.runID, s.problem, s.statusSeq = t.Status, t.RunID, t.Error, s.seq
+	s.queue.take(t.QueueVersion, t.Queued)
 	s.threadEpoch, s.rewound, s.needsThread = s.epoch, false, false
 	if s.repairTime = now; s.repairs > 0 {
 		s.repairTime = now.Add(s.repairDelay())

@@ -79,7 +79,8 @@ def is_hidden(raw: dict[str, Any]) -> bool:
 
 
 def is_shown(raw: dict[str, Any]) -> bool:
-    """Whether an effective entry is an event in ADK. The initial state and events
-    in progress are not."""
+    """Whether an effective entry is an event in ADK. Events in progress are not, nor is
+    the initial state, which unlike ADK's own events has no timestamp."""
     initial = raw["seq"] == 1 and raw["author"] == "system" and raw.get("content") is None
+    initial = initial and raw.get("timestamp") is None
     return not initial and raw["status"] != "in_progress"

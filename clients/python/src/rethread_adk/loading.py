@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from google.adk.events.event import Event
@@ -75,23 +76,32 @@ def _same(a: dict[str, Any], b: dict[str, Any] | None) -> bool:
     return b is not None and (a["head_seq"], a["created_time"]) == (b["head_seq"], b["created_time"])
 
 
-def session_of(header: dict[str, Any], events: list[Event], state: dict[str, Any]) -> Session:
-    """Returns ADK's session, marked as up to date with the header's position of the log."""
+def session_of(header: dict[str, Any], found: Sequence[tuple[int, Event]], state: dict[str, Any]) -> Session:
+    """Returns ADK's session, marked as up to date with the header's position of the log.
+
+    If its last entry is an event, it was last updated at that event's time, as ADK's
+    own services have it. Otherwise, such as after a rewind, it is the server's time.
+    """
+    updated = header["updated_time"] / 1000
+    if found and found[-1][0] == header["head_seq"]:
+        updated = found[-1][1].timestamp
     session = Session(
         app_name=header["app_name"],
         user_id=header["user_id"],
         id=header["id"],
         state=state,
-        events=events,
-        last_update_time=header["updated_time"] / 1000,
+        events=[event for _, event in found],
+        last_update_time=updated,
     )
     session._storage_update_marker = str(header["head_seq"])
     return session
 
 
-async def _events(client: Rethread, user_id: str, session_id: str, config: GetSessionConfig) -> list[Event]:
-    """Returns the events that a configuration selects, oldest first. Recent ones are
-    read backwards from the end, and no more than needed."""
+async def _events(
+    client: Rethread, user_id: str, session_id: str, config: GetSessionConfig
+) -> list[tuple[int, Event]]:
+    """Returns the events that a configuration selects, with their positions in the log,
+    oldest first. Recent ones are read backwards from the end, and no more than needed."""
     wanted, since = config.num_recent_events, config.after_timestamp
     if wanted == 0:
         return []
@@ -99,14 +109,14 @@ async def _events(client: Rethread, user_id: str, session_id: str, config: GetSe
     where = path("sessions", session_id, "events")
     query = {"view": "effective", "order": "desc" if recent else "asc"}
     limit = 1000 if wanted is None else wanted + 1  # the initial state is not shown
-    found: list[Event] = []
+    found: list[tuple[int, Event]] = []
     async for raw in client.pages(where, user_id, query, limit=limit):
         if not is_shown(raw):
             continue
         event = from_json(raw)
         if since is not None and event.timestamp < since:
             break
-        found.append(event)
+        found.append((raw["seq"], event))
         if len(found) == wanted:
             break
     if recent:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any, Literal, NoReturn
 from weakref import WeakValueDictionary
 
-from google.adk.errors import InvocationNotFoundError, StaleSessionError
 from google.adk.errors.already_exists_error import AlreadyExistsError
 from google.adk.errors.session_not_found_error import SessionNotFoundError
 from google.adk.events.event import Event
@@ -19,6 +18,7 @@ from google.adk.sessions.base_session_service import (
     ListSessionsResponse,
 )
 
+from .adk_errors import InvocationNotFoundError, StaleSessionError
 from .client import Rethread, path
 from .errors import DeniedError, RethreadError
 from .events import from_json, is_hidden, jsonable, to_json
@@ -162,7 +162,8 @@ class RethreadSessionService(BaseSessionService):
                 event.invocation_id = event.id
             await self._store(session, event)
             if all(known.id != event.id for known in reversed(session.events)):
-                self._commit_event_to_session(session, event)
+                self._update_session_state(session, event)
+                session.events.append(event)
             session.last_update_time = event.timestamp
         return event
 

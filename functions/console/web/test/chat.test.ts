@@ -58,7 +58,7 @@ describe('a question', () => {
     const { chat } = fakeChat(server);
     await chat.send('Why?');
     expect(asks()[0]?.headers.get('Idempotency-Key')).toMatch(/^[0-9a-f]{32}$/);
-    expect(bodies().map(({ on_active }) => on_active)).toEqual(['reject']);
+    expect(bodies().map(({ on_active }) => on_active)).toEqual(['enqueue']);
   });
 
   test('is sent once, however often it is submitted', async () => {

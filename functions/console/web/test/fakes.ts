@@ -1,11 +1,7 @@
 // Fakes that replace the network in tests.
 
 import { signal } from '@preact/signals-core';
-import type {
-  WatchError,
-  WatchedSession,
-  WatchOptions,
-} from '../../../../clients/js/rethread-watch.js';
+import { RethreadError, type WatchError, type WatchedSession, type WatchOptions } from 'rethread';
 import { createApi } from '../src/api/client';
 import type { Event, Session } from '../src/api/types';
 import type { Auth, User } from '../src/auth/auth';
@@ -43,8 +39,8 @@ export class FakeServer {
   readonly auth = new FakeAuth();
   answer: (asked: Asked) => Answer | Promise<Answer> = () => [200, {}];
 
-  readonly fetch = async (input: RequestInfo | URL): Promise<Response> => {
-    const request = input as Request;
+  readonly fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    const request = new Request(input, init);
     const url = new URL(request.url);
     const text = await request.text();
     const asked = {
@@ -62,7 +58,7 @@ export class FakeServer {
     });
   };
 
-  readonly api = createApi(this.auth, this.fetch);
+  readonly api = createApi(this.auth, 'ws://watch', this.fetch);
 }
 
 /** A chat over a fake server, with a watch controlled by the test. */
@@ -72,14 +68,11 @@ export function fakeChat(server: FakeServer) {
   let options: WatchOptions<Event> | undefined;
   const chat = new Chat('s1', {
     api: server.api,
-    auth: server.auth,
     toasts,
-    watch: <Item>(given: WatchOptions<Item>) => {
+    watch: <Item>(_: string, given: WatchOptions<Item>) => {
       options = given as unknown as WatchOptions<Event>;
       return { close: () => {}, older: () => older.read(), retry: () => {} };
     },
-    httpUrl: 'http://api',
-    watchUrl: 'ws://watch',
     changed: () => {},
   });
   const show = (shown: Partial<WatchedSession<Event>>) =>
@@ -89,13 +82,15 @@ export function fakeChat(server: FakeServer) {
       run_id: '',
       error: null,
       status_seq: 0,
+      queued: [],
+      queue_version: 0,
       epoch: 0,
       deleted: false,
       has_older: false,
       ...shown,
     });
   const end = (status: number, reason?: WatchError['reason']) =>
-    options?.onEnd?.(Object.assign(new Error('ended'), { status, reason }));
+    options?.onEnd?.(Object.assign(new RethreadError(status), { reason }));
   return { chat, toasts, show, end, older };
 }
 

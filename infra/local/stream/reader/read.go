@@ -4,23 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-const (
-	shortestPause = 5 * time.Millisecond
-	longestPause  = 25 * time.Millisecond
-	// A stream without new records for quiet is polled every quietPause only: each
-	// poll takes a millisecond of the processor, and tests run many idle systems.
-	quiet      = time.Second
-	quietPause = 100 * time.Millisecond
-	// maxIterators limits the iterators kept for readers that do not return.
-	maxIterators = 64
-)
+// maxIterators limits the iterators kept for readers that do not return.
+const maxIterators = 64
 
 // pollLoop is a polling loop with the readers that wait for its result.
 type pollLoop struct {
@@ -96,27 +87,16 @@ func (r *Reader) poll(ctx context.Context, at position, iterator string, f *poll
 
 func (r *Reader) await(ctx context.Context, at position, iterator string) (page Page, next string, err error) {
 	next = iterator
-	began := time.Now()
-	for pause := shortestPause; ; pause = nextPause(pause, time.Since(began)) {
+	for p := newPace(r.opts.Writes); ; {
+		written := r.opts.Writes.coming()
 		page, next, err = r.get(ctx, at, next)
 		if err != nil || len(page.Records) > 0 || page.Closed {
 			return page, next, err
 		}
-		select {
-		case <-ctx.Done():
-			return Page{}, "", ctx.Err()
-		case <-time.After(pause):
+		if err := p.wait(ctx, written); err != nil {
+			return Page{}, "", err
 		}
 	}
-}
-
-// nextPause returns how long to wait before the next poll, after this pause and a time
-// without records.
-func nextPause(pause, idle time.Duration) time.Duration {
-	if idle > quiet {
-		return quietPause
-	}
-	return min(2*pause, longestPause)
 }
 
 // get reads one page, with the iterator if there is one. An expired iterator is

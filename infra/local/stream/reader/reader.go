@@ -38,6 +38,8 @@ type Options struct {
 	Region, Account string
 	// Credentials for the engine.
 	Credentials aws.CredentialsProvider
+	// Writes announces the writes to the table. If it is nil, readers poll more often.
+	Writes *Writes
 }
 
 // Reader reads one stream.

@@ -86,7 +86,7 @@ func (o Options) serviceChecks() []check {
 			if s.CloudWatch == nil {
 				return []Finding{{Name: "alarms", Status: Skipped, Detail: notLocal}}
 			}
-			return Alarms(ctx, o.Deployment, s.CloudWatch)
+			return append(Alarms(ctx, o.Deployment, s.CloudWatch), Filters(o.Deployment)...)
 		},
 	}
 }

@@ -56,8 +56,29 @@ func function(id string, c *lambda.GetFunctionConfigurationOutput) []Finding {
 		f.Advice = "the previous code is still running; deploy again"
 	case c.State == types.StatePending || c.LastUpdateStatus == types.LastUpdateStatusInProgress:
 		f.Status, f.Detail, f.Advice = Warn, "is being updated", "check again in a minute"
+	case c.LoggingConfig != nil && c.LoggingConfig.LogFormat != types.LogFormatJson:
+		f.Status, f.Detail = Warn, "logs plain text: its failures reach no alarm"
+		f.Advice = "deploy template.yaml again, which sets the log format JSON"
 	default:
 		return nil
 	}
 	return []Finding{f}
+}
+
+// filtersPerFunction is how many metric filters count a function's failures: one
+// counts failed invocations and errors, the other throttled requests.
+const filtersPerFunction = 2
+
+// Filters checks that the stack has the metric filters through which failures of its
+// functions reach an alarm.
+func Filters(d *deployment.Deployment) []Finding {
+	const name = "failures of functions"
+	is, want := len(d.Resources(deployment.MetricFilter)), filtersPerFunction*len(d.Resources(deployment.Function))
+	if is < want {
+		return []Finding{{
+			Name: name, Status: Warn, Detail: fmt.Sprintf("%d metric filters count them, and there should be %d", is, want),
+			Advice: "some failures reach no alarm: deploy template.yaml again",
+		}}
+	}
+	return []Finding{{Name: name, Status: OK, Detail: fmt.Sprintf("counted by %d metric filters", is)}}
 }

@@ -91,13 +91,27 @@ func TestFunctions(t *testing.T) {
 		"Broken-1": {State: types.StateFailed, StateReason: aws.String("no role")},
 		"Old-1":    {State: types.StateActive, LastUpdateStatus: types.LastUpdateStatusFailed, LastUpdateStatusReason: aws.String("too large")},
 		"New-1":    {State: types.StatePending},
+		"Plain-1":  {State: types.StateActive, LoggingConfig: &types.LoggingConfig{LogFormat: types.LogFormatText}},
 	}}
 	wantLines(t, checkup.Functions(t.Context(), stack(deployment.Function, "Good", "Asleep"), client),
 		"ok functions: 2, all active, their last updates successful")
 	wantLines(t, checkup.Functions(t.Context(), stack(deployment.Function, "Broken", "Good", "New", "Old", "Secret"), client),
 		"fail Broken: failed: no role", "warn New: is being updated", "fail Old: its last update failed: too large",
 		"fail Secret: AccessDeniedException: no")
+	wantLines(t, checkup.Functions(t.Context(), stack(deployment.Function, "Plain"), client),
+		"warn Plain: logs plain text: its failures reach no alarm")
 	wantLines(t, checkup.Functions(t.Context(), stack(deployment.Function), client), "fail functions: the stack has none")
+}
+
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	d := stack(deployment.Function, "One", "Two")
+	for _, id := range []string{"OneErrors", "OneThrottles", "TwoErrors"} {
+		d.Add(deployment.MetricFilter, id, id+"-1")
+	}
+	wantLines(t, checkup.Filters(d), "warn failures of functions: 3 metric filters count them, and there should be 4")
+	d.Add(deployment.MetricFilter, "TwoThrottles", "TwoThrottles-1")
+	wantLines(t, checkup.Filters(d), "ok failures of functions: counted by 4 metric filters")
 }
 
 func feeding(function, state, last string) types.EventSourceMappingConfiguration {

@@ -80,6 +80,12 @@ export class Api {
     return data<{ session: Session }>(thread).session.active_run_id ?? '';
   }
 
+  /** Queues an input behind the active run. */
+  async enqueue(session: string, text: string, more: Record<string, unknown> = {}): Promise<void> {
+    const input = [{ author: 'user', content: { role: 'user', parts: [{ text }] } }];
+    await this.send('POST', `/sessions/${session}/runs`, { input, on_active: 'enqueue', ...more });
+  }
+
   /** Uploads a version of an artifact; an event of the invocation, if given, names it. */
   async put(session: string, name: string, type: string, text: string, invocation?: string) {
     const query = invocation === undefined ? '' : `?invocation_id=${invocation}`;

@@ -6,9 +6,18 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const START_TIMEOUT = 5 * 60_000; // milliseconds; the first start downloads the database
 const STOP_WITHIN = 20_000;
+
+/** Where a system listens, and keeps its data; by default on free ports, and in memory. */
+export interface Place {
+  http: string;
+  ws: string;
+  data: string;
+}
+
+const ANYWHERE: Place = { http: '127.0.0.1:0', ws: '127.0.0.1:0', data: '' };
 
 export interface System {
   /** Base address of the HTTP API. */
@@ -21,10 +30,14 @@ export interface System {
  * @param name name of its log in results/
  * @param env variables in addition to this process's environment
  */
-export async function startSystem(name: string, env: Record<string, string> = {}): Promise<System> {
+export async function startSystem(
+  name: string,
+  env: Record<string, string> = {},
+  { http, ws, data } = ANYWHERE,
+): Promise<System> {
   const log = join(ROOT, 'infra/test/browser/results', `${name}.log`);
   await mkdir(dirname(log), { recursive: true });
-  const args = ['-root', ROOT, '-http', '127.0.0.1:0', '-ws', '127.0.0.1:0', '-data', ''];
+  const args = ['-root', ROOT, '-http', http, '-ws', ws, '-data', data];
   const child = spawn(join(ROOT, 'build/rethread-local'), args, {
     cwd: ROOT,
     env: { ...process.env, ...env },

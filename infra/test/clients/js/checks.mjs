@@ -8,7 +8,17 @@ export const agent = `${url}/a2a/scripted`;
 // parameters and returns the variable of that name.
 export function snippet(page, result, ...parameters) {
   const text = readFileSync(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8');
-  const code = text.split('```js\n')[1].split('```')[0];
+  return program(text, result, parameters);
+}
+
+// readme is like snippet for the section with a heading of the npm package's README.
+export function readme(heading, result, ...parameters) {
+  const text = readFileSync(new URL('../../../../clients/js/README.md', import.meta.url), 'utf8');
+  return program(text.split(`## ${heading}\n`)[1], result, parameters);
+}
+
+function program(text, result, parameters) {
+  const code = text.split('```js\n')[1].split('```')[0].replace(/^import .*$/gm, '');
   const AsyncFunction = (async () => {}).constructor;
   return new AsyncFunction(...parameters, `${code}\nreturn ${result};`);
 }

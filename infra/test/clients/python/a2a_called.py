@@ -214,6 +214,7 @@ def ourselves() -> None:
     check("itself: thinking", turn.text(thought=True) == "Hm." and turn.text() == "Yes.", turn)
     asked = session.say("ask")
     check("itself: a question", asked.long_running() == ["call-1"] and len(asked.parts("function_call")) == 1, asked)
+    check("itself: its large number", asked.parts("function_call")[0]["args"] == {"amount": 9007199254740993}, asked)
     check("itself: not the text that it replaces", asked.text() == "", asked)
     decided = session.answer("call-1", "confirm", {"ok": True})
     check("itself: its response", decided.text() == 'You decided: {"ok":true}', decided)

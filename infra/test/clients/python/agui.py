@@ -286,11 +286,6 @@ def over_a2a() -> None:
             check(f"{name}: answered", want in str(done["artifacts"][-1]), done)
 
 
-def documented() -> None:
-    turn = Session("documented").say("hello")
-    check("the documented server", turn.status == "completed" and "success" in turn.text(), turn)
-
-
 async def main() -> None:
     async def play(story: Callable[[], None]) -> None:
         async def apart() -> None:
@@ -298,7 +293,7 @@ async def main() -> None:
 
         await part(story.__name__, apart)
 
-    for story in (answer, branches, thinking, tools, approval, front_end, files, failure, cancel, checkpoints, graph_files, graph_state, graph_asks, graph_asks_elsewhere, over_a2a, documented):
+    for story in (answer, branches, thinking, tools, approval, front_end, files, failure, cancel, checkpoints, graph_files, graph_state, graph_asks, graph_asks_elsewhere, over_a2a):
         await play(story)
     end()
 

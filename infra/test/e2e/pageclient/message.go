@@ -33,7 +33,16 @@ type message struct {
 	ToSeq  int64           `json:"to_seq"`
 	Reason string          `json:"reason"`
 
+	queue
+	Truncated bool `json:"truncated"`
+
 	item *Item // of Item
+}
+
+// queue holds the inputs that wait, in a message or a thread.
+type queue struct {
+	Queued  []json.RawMessage `json:"queued"`
+	Version int64             `json:"queue_version"`
 }
 
 func parse(text []byte) (message, error) {
@@ -76,6 +85,7 @@ func (s *Session) ReadThread(pages ...[]byte) error {
 				Items   []json.RawMessage `json:"items"`
 				Cursor  Cursor            `json:"cursor"`
 				Offsets map[string]int64  `json:"offsets"`
+				queue
 			} `json:"data"`
 		}
 		if err := json.Unmarshal(page, &answer); err != nil {
@@ -90,6 +100,9 @@ func (s *Session) ReadThread(pages ...[]byte) error {
 			s.Items = append(s.Items, it)
 		}
 		s.Status, s.at = answer.Data.Status, answer.Data.Cursor
+		if err := s.takeQueue(answer.Data.queue); err != nil {
+			return err
+		}
 	}
 	begin := s.at
 	s.begin = &begin

@@ -6,6 +6,8 @@ func (s *Session) take(m message) bool {
 	switch it := s.item(m); {
 	case m.Type == "thread.reload":
 		s.takeReload(m)
+	case m.Type == "thread.queue":
+		return s.takeQueued(m)
 	case it != nil && !it.inProgress(): // rule 3
 		return true
 	case it != nil:
@@ -72,6 +74,32 @@ func (s *Session) takeStatus(m message) {
 		s.Status, s.statusAt = m.Status, m.Cursor.Seq
 	}
 	s.move(m.Cursor)
+}
+
+// takeQueued implements rule 2 for a queue.
+func (s *Session) takeQueued(m message) bool {
+	if m.Truncated {
+		s.needsThread = s.needsThread || m.Version > s.QueueVersion
+		return true
+	}
+	return s.takeQueue(m.queue) == nil
+}
+
+// takeQueue keeps a list of a higher version.
+func (s *Session) takeQueue(q queue) error {
+	if q.Version <= s.QueueVersion {
+		return nil
+	}
+	list := []map[string]any{}
+	for _, raw := range q.Queued {
+		one, err := object(raw)
+		if err != nil {
+			return err
+		}
+		list = append(list, one)
+	}
+	s.Queued, s.QueueVersion = list, q.Version
+	return nil
 }
 
 // takeRewound implements rule 6.

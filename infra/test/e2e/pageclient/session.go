@@ -17,6 +17,9 @@ const Hold = time.Second
 type Session struct {
 	Items  []*Item
 	Status string
+	// Queued holds the inputs that wait, as in JSON, as of QueueVersion.
+	Queued       []map[string]any
+	QueueVersion int64
 
 	at       Cursor
 	statusAt int64 // position of the message with the status

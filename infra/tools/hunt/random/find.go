@@ -112,7 +112,7 @@ func note(functions map[string]map[string]bool, f *ast.FuncDecl) {
 func draws(from, name string) bool {
 	switch from {
 	case "property":
-		return name == "Check" || name == "CheckN" || name == "CheckFor" || name == "Rand"
+		return name == "Check" || name == "CheckN" || name == "Rand"
 	case "storetest":
 		return name == "Check"
 	default:

@@ -30,7 +30,7 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	root := mustWrite(t, map[string]string{
 		"a/direct_test.go": `func TestDraws(t *testing.T) { property.Check(t, f) }
-			func TestDrawsInSubtest(t *testing.T) { t.Run("x", func(t *testing.T) { storetest.Check(t, 0, 0, f) }) }
+			func TestDrawsInSubtest(t *testing.T) { t.Run("x", func(t *testing.T) { storetest.Check(t, 10, f) }) }
 			func TestDrawsNot(t *testing.T) { other.Check(t, f); property.Seed(t) }`,
 		"b/one_test.go": `func TestReaches(t *testing.T) { s.first(t) }
 			func (s thing) first(t *testing.T) { func() { second(t) }() }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
@@ -66,17 +65,17 @@ func (m *machine) move(rt *rapid.T, c *conv, to *stores.Store) {
 		}
 	}
 	here := shows(rt, m.store, c.user, c.id, maxSeq)
-	if d := cmp.Diff(here, shows(rt, to, "carol", c.id, maxSeq)); d != "" {
+	if d := diff(here, shows(rt, to, "carol", c.id, maxSeq)); d != "" {
 		rt.Fatalf("%s is different when imported (-was +is):\n%s\n%s", c.id, d, doc.Bytes())
 	}
 	head := int64(len(c.log))
 	for range 2 {
 		act := m.further(rt, c)
 		was, is := act(m.store, c.user), act(to, "carol")
-		if d := cmp.Diff(was, is); d != "" {
+		if d := diff(was, is); d != "" {
 			rt.Fatalf("a further operation on %s has another outcome (-was +is):\n%s\n%s", c.id, d, doc.Bytes())
 		}
-		d := cmp.Diff(shows(rt, m.store, c.user, c.id, head), shows(rt, to, "carol", c.id, head))
+		d := diff(shows(rt, m.store, c.user, c.id, head), shows(rt, to, "carol", c.id, head))
 		if d != "" {
 			rt.Fatalf("after a further operation %s is different (-was +is):\n%s\n%s", c.id, d, doc.Bytes())
 		}

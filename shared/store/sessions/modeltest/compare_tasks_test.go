@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/task"
 )
@@ -39,7 +37,7 @@ func (r *reader) tasks(ctx context.Context, c *conv) (string, error) {
 		}
 		have[string(t.UserMessage)] = []any{t.SessionID, bubbles}
 	}
-	if d := cmp.Diff(want, have); d != "" || len(got) != len(visible) {
+	if d := diff(want, have); d != "" || len(got) != len(visible) {
 		return fmt.Sprintf("%d tasks, want %d\n%s", len(got), len(visible), d), nil
 	}
 	last := -1
@@ -72,7 +70,7 @@ func (r *reader) taskIDs(ctx context.Context, c *conv, visible []*record, got []
 		if err != nil {
 			return "", fmt.Errorf("task %s: %w", t.id, err)
 		}
-		if d := cmp.Diff(got[i], alone); d != "" {
+		if d := diff(got[i], alone); d != "" {
 			return "task read alone: " + d, nil
 		}
 	}

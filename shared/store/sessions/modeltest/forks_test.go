@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -35,7 +33,7 @@ func (r *reader) forks(ctx context.Context, c *conv) (string, error) {
 		b.RewindBeforeInvocationID, b.BoundaryFound, b.ForkedAtSeq = nil, false, 0 // the root was not forked
 		normalise(b)
 	}
-	return cmp.Diff(want, got), nil
+	return diff(want, got), nil
 }
 
 func (c *conv) branch() session.Branch {

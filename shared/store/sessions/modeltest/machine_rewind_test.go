@@ -88,7 +88,7 @@ func (m *machine) stored(c *conv, got session.Rewound) string {
 	marker.event.ID = got.Event.ID
 	want := marker.event
 	want.Seq, want.SessionID, want.Status = int64(len(c.log)), c.id, session.EventCompleted
-	if d := cmp.Diff(comparable(want), comparable(got.Event)); d != "" {
+	if d := diffJSON([][]byte{external(want)}, [][]byte{external(got.Event)}); d != "" {
 		return d
 	}
 	if got.Session.Epoch != c.epoch || got.Session.HeadSeq != want.Seq {

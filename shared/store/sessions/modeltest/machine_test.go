@@ -68,7 +68,7 @@ func newMachine(rt *rapid.T, engine table.Engine) *machine {
 		Page:   rapid.IntRange(1, 3).Draw(rt, "page that uses compacted ranges"),
 		Behind: rapid.Int64Range(0, 2).Draw(rt, "positions unsealed"),
 	}
-	store := stores.New(engine, sessions.WithCompaction(sealing))
+	store := stores.New(engine, sessions.WithCodec(storetest.Codec()), sessions.WithCompaction(sealing))
 	m := &machine{world: newWorld(), store: store, engine: engine}
 	m.createSession(rt)
 	return m

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	lifecycle "github.com/rethread/rethread/shared/domain/run"
@@ -75,7 +76,7 @@ func TestInterleavings_runs(t *testing.T) {
 // limited is a store whose users may have few active runs, which last longer than any
 // test.
 func limited(engine table.Engine) *stores.Store {
-	return stores.New(engine, sessions.WithQuotas(quota.Limits{Runs: 5}), sessions.WithLease(lease))
+	return stores.New(engine, sessions.WithCodec(storetest.Codec()), sessions.WithQuotas(quota.Limits{Runs: 5}), sessions.WithLease(lease))
 }
 
 // meet runs one operation before the at-th request of another; false if that makes
@@ -128,6 +129,10 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 		case errors.Is(err, fault.Of(fault.NotFound)) && !started[id] && id != active:
 		case err != nil:
 			t.Errorf("%s: run %s: %v", what, id, err)
+		case r.Status == lifecycle.Waiting && id != active:
+			if th.Queue.Find(refTo(id)) == nil {
+				t.Errorf("%s: run %s is queued, and the thread does not show it", what, id)
+			}
 		case r.Status.Final() == (id == active):
 			t.Errorf("%s: run %s is %s, and the active one is %q", what, id, r.Status, active)
 		}

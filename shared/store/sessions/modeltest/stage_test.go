@@ -37,7 +37,8 @@ func stageOn(t *testing.T, engine table.Engine) *stage {
 
 // open returns a store that compacts ranges as short as those of the tests.
 func open(engine table.Engine) *stores.Store {
-	return stores.New(engine, sessions.WithCompaction(sessions.Compaction{Bytes: 400, Page: 1}), sessions.WithLease(lease))
+	return stores.New(engine, sessions.WithCodec(storetest.Codec()),
+		sessions.WithCompaction(sessions.Compaction{Bytes: 400, Page: 1}), sessions.WithLease(lease))
 }
 
 // keep makes the table's items the beginning of each case.
@@ -111,7 +112,7 @@ func (st *stage) agrees(possible ...*scene) string {
 func swept(ctx context.Context, t rapid.TB, engine table.Engine) []string {
 	t.Helper()
 	for n := range 4 { // a log waits for those that were forked from it
-		sweeper := stores.New(engine, sessions.WithClock(func() time.Time {
+		sweeper := stores.New(engine, sessions.WithCodec(storetest.Codec()), sessions.WithClock(func() time.Time {
 			return time.Now().Add(time.Duration(n+2) * sessions.SweepGrace)
 		}))
 		if _, err := sweeper.Sweep(ctx); err != nil {

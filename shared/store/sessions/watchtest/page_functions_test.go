@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/sessions"
@@ -71,7 +72,7 @@ func (p *posts) sent() [][]byte {
 func newFunctions(engine table.Engine) *functions {
 	log := slog.New(slog.DiscardHandler)
 	f := &functions{
-		store: stores.New(engine, sessions.WithCompaction(smallRanges())), posts: &posts{},
+		store: stores.New(engine, sessions.WithCodec(storetest.Codec()), sessions.WithCompaction(smallRanges())), posts: &posts{},
 	}
 	f.socket = ws.New(ws.Config{
 		Gate: access.NewGate(f.store, time.Now, log), Subscriptions: f.store, Feed: f.store, Pusher: f.posts,

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/property"
 )
 
 // TestPage checks docs/watching.md: a client that follows only the rules of that page
@@ -18,7 +18,7 @@ import (
 func TestPage(t *testing.T) {
 	t.Parallel()
 	sum := tally{}
-	storetest.Check(t, 0, 0, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		engine, records := newTable()
 		w := newPage(t, rt, newFunctions(engine), records)
 		if rapid.IntRange(0, 2).Draw(rt, "begins large") == 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch"
 )
 
 // reader acts like a page with EventSource: it applies events in order of arrival,
@@ -19,6 +20,7 @@ type reader struct {
 	from   string          // cursor of the address
 	last   string          // id of the last event
 	seen   map[string]bool // events
+	ahead  map[string]bool // events that were further on than the id with which they came
 }
 
 // readItem is an item as shown.
@@ -28,7 +30,9 @@ type readItem struct {
 	Parts      []string // texts
 }
 
-func newReader() *reader { return &reader{from: "0.0.0", seen: map[string]bool{}} }
+func newReader() *reader {
+	return &reader{from: "0.0.0", seen: map[string]bool{}, ahead: map[string]bool{}}
+}
 
 // readerOf returns a reader of a thread.
 func readerOf(pages [][]byte) (*reader, error) {
@@ -145,6 +149,23 @@ func (r *reader) take(id string, text []byte) (repeated bool, err error) {
 	seen := r.seen[live] || m.Subscription != "" && r.seen[key]
 	r.seen[key], r.seen[live] = true, r.seen[live] || m.Subscription == ""
 	return seen && before == r.status && cmp.Equal(items, r.items), err
+}
+
+// aheadOf reports whether an event had come with an id that did not reach it, and keeps
+// whether that is so now.
+func (r *reader) aheadOf(id watch.Cursor, text []byte) (before bool, err error) {
+	var m struct{ Type, Cursor, Status string }
+	if err := json.Unmarshal(text, &m); err != nil || m.Cursor == "" {
+		return false, err
+	}
+	at, err := watch.ParseCursor(m.Cursor)
+	if err != nil {
+		return false, err
+	}
+	key := m.Type + " " + m.Cursor + " " + m.Status
+	before = r.ahead[key]
+	r.ahead[key] = id.Epoch == at.Epoch && id.Seq < at.Seq
+	return before, nil
 }
 
 // cut drops the item at a position and all later ones.

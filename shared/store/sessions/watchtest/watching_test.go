@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/clients/go/watch/view"
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
@@ -29,17 +30,18 @@ import (
 // last message the client shows what the thread shows.
 func TestWatching(t *testing.T) {
 	t.Parallel()
-	steps, takeovers := 0, 0
-	storetest.Check(t, 0, 0, func(rt *rapid.T) {
+	steps, takeovers, queued := 0, 0, 0
+	property.Check(t, func(rt *rapid.T) {
 		engine, records := newTable()
 		w := &watching{
-			t: t, store: stores.New(engine, sessions.WithCompaction(smallRanges())), records: records, id: uuid.NewString(),
+			t: t, store: stores.New(engine, sessions.WithCodec(storetest.Codec()), sessions.WithCompaction(smallRanges())), records: records, id: uuid.NewString(),
 			state: view.NewState(), now: time.UnixMilli(0), queues: map[table.Key][]watch.Message{},
 		}
 		w.must(rt, w.create(t.Context()))
 		actions := map[string]func(context.Context, *rapid.T) error{
 			"start": w.start, "begin": w.begin, "flush": w.flush, "flush again": w.flush, "complete": w.complete,
 			"append": w.append, "end": w.end, "cancel": w.cancel, "rewind": w.rewind, "take over": w.takeOver,
+			"enqueue": w.enqueue, "enqueue again": w.enqueue, "start what is queued": w.startQueued, "cancel what is queued": w.cancelQueued,
 			"hear": w.hear, "hear more": w.hear, "hear twice": w.hearTwice, "connect": w.connect,
 		}
 		names := make([]string, 0, len(actions))
@@ -55,16 +57,19 @@ func TestWatching(t *testing.T) {
 		}
 		w.settle(rt)
 		takeovers += w.takeovers
+		queued += w.queued
 	})
-	if t.Logf("%d steps, %d takeovers", steps, takeovers); (steps < leastSteps || takeovers < leastTakeovers) && !t.Failed() {
-		t.Errorf("%d steps and %d takeovers, want %d and %d", steps, takeovers, leastSteps, leastTakeovers)
+	t.Logf("%d steps, %d takeovers, %d queued runs", steps, takeovers, queued)
+	if (steps < leastSteps || takeovers < leastTakeovers || queued < leastQueued) && !t.Failed() {
+		t.Errorf("want %d, %d and %d", leastSteps, leastTakeovers, leastQueued)
 	}
 }
 
-// leastSteps and leastTakeovers are the minimum numbers in TestWatching.
+// leastSteps, leastTakeovers and leastQueued are the minimum numbers in TestWatching.
 const (
 	leastSteps     = 1000
 	leastTakeovers = 10
+	leastQueued    = 20
 )
 
 type watching struct {
@@ -82,6 +87,7 @@ type watching struct {
 	active      *run.Ref
 	item        run.Item
 	takeovers   int
+	queued      int // runs that began after they had been queued
 	invocations []string
 	n           int
 }
@@ -297,10 +303,14 @@ func (w *watching) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(map[string]any{"data": map[string]any{
+	data := map[string]any{
 		"items": th.Items, "status": th.Session.Status, "run": th.Run,
 		"cursor": watch.Cursor{Epoch: th.Session.Epoch, Seq: th.Seq, Offset: th.Offset},
-	}})
+	}
+	if th.Queue.Version > 0 {
+		data["queued"], data["queue_version"] = th.Queue.Shown(), th.Queue.Version
+	}
+	body, err := json.Marshal(map[string]any{"data": data})
 	if err != nil {
 		return err
 	}
@@ -337,9 +347,15 @@ func (w *watching) settle(rt *rapid.T) {
 	}
 	th, err := w.store.Thread(ctx, watched, w.id, run.ThreadQuery{Limit: session.MaxPage})
 	w.must(rt, err)
-	want := shownThread{Status: th.Session.Status, Epoch: th.Session.Epoch, Items: jsonOf(rt, th.Items)}
+	want := shownThread{
+		Status: th.Session.Status, Epoch: th.Session.Epoch, Items: jsonOf(rt, th.Items),
+		Queued: jsonOf(rt, th.Queue.Shown()), QueueVersion: th.Queue.Version,
+	}
 	shown := w.state.Show()
-	got := shownThread{Status: session.Status(shown.Status), Epoch: shown.Epoch, Items: jsonOf(rt, shown.Items)}
+	got := shownThread{
+		Status: session.Status(shown.Status), Epoch: shown.Epoch, Items: jsonOf(rt, shown.Items),
+		Queued: jsonOf(rt, shown.Queued), QueueVersion: shown.QueueVersion,
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		rt.Fatalf("the client differs from the thread (-thread +client):\n%s", diff)
 	}
@@ -349,6 +365,9 @@ type shownThread struct {
 	Status session.Status
 	Epoch  int64
 	Items  []string
+
+	Queued       []string
+	QueueVersion int64
 }
 
 func jsonOf[T any](rt *rapid.T, events []T) []string {

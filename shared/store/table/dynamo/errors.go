@@ -58,6 +58,9 @@ func Throttled(err error) bool {
 	return err != nil && throttled(err)
 }
 
+// Failed reports whether an AWS service failed to carry out a request, by its status.
+func Failed(err error) bool { return err != nil && serverError(err) }
+
 // rejected reports whether the table refused a request permanently.
 func rejected(err error) bool {
 	var api smithy.APIError

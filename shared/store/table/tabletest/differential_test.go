@@ -39,7 +39,7 @@ type pair struct {
 // equal answers, errors and units on it and on DynamoDB Local, and its feed reports
 // the changes of the table's stream.
 func TestEnginesAgree(t *testing.T) {
-	began, worlds, name, fed := time.Now(), 0, dynamotest.Table(t), newChanges()
+	began, worlds, name, fed := time.Now(), 0, dynamotest.Streamed(t), newChanges()
 	p := &pair{
 		memory:   memory.New(tabletest.Schema(), memory.Feed(fed.note)),
 		dynamo:   dynamo.New(dynamotest.Client(t), name, tabletest.Schema()),

@@ -1,6 +1,8 @@
 package value
 
 import (
+	"bytes"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -47,6 +49,9 @@ func SizeOf(v types.AttributeValue) int {
 }
 
 func numberSize(s string) int {
+	if isInteger(s) {
+		return integerSize(s)
+	}
 	n, err := ParseNumber(s)
 	if err != nil {
 		return len(s)
@@ -90,6 +95,14 @@ func cloneValue(v types.AttributeValue) types.AttributeValue {
 
 // cloneScalar copies any value except lists and maps.
 func cloneScalar(v types.AttributeValue) types.AttributeValue {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return &types.AttributeValueMemberS{Value: v.Value}
+	case *types.AttributeValueMemberN:
+		return &types.AttributeValueMemberN{Value: v.Value}
+	case *types.AttributeValueMemberB:
+		return &types.AttributeValueMemberB{Value: bytes.Clone(v.Value)}
+	}
 	out, err := normal(v, 1)
 	if err != nil {
 		return v // it cannot be stored, so it is not shared

@@ -81,6 +81,9 @@ func normal(v types.AttributeValue, depth int) (types.AttributeValue, error) {
 }
 
 func normalNumber(s string) (string, error) {
+	if isInteger(s) {
+		return s, nil
+	}
 	n, err := ParseNumber(s)
 	return n.String(), err
 }
@@ -194,6 +197,9 @@ func Compare(a, b types.AttributeValue) (order int, ok bool) {
 }
 
 func compareNumbers(a, b string) (int, bool) {
+	if n, m, ok := integers(a, b); ok {
+		return cmp.Compare(n, m), true
+	}
 	n, err := ParseNumber(a)
 	m, also := ParseNumber(b)
 	if err != nil || also != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/domain/run"
@@ -29,7 +30,7 @@ func TestMessageRoundTrip(t *testing.T) {
 			{Content: a2a.Text("hi"), MediaType: "text/markdown"},
 			{Content: a2a.Raw("bytes"), MediaType: "image/png", Filename: "a.png"},
 			{Content: a2a.URL("https://x.example/a"), MediaType: "text/plain", Filename: "a"},
-			{Content: a2a.Data{Value: map[string]any{"n": 1.5}}, Metadata: map[string]any{"k": "v"}},
+			{Content: a2a.Data{Value: map[string]any{"n": json.Number("1.5")}}, Metadata: map[string]any{"k": "v"}},
 			{Content: a2a.Data{Value: map[string]any{"id": "c"}}, Metadata: map[string]any{
 				"kagent_type": "function_response", "adk_type": "function_response",
 			}},
@@ -45,6 +46,24 @@ func TestMessageRoundTrip(t *testing.T) {
 	want.Metadata = map[string]any{"mine": true, convert.InvocationKey: "r", "kagent_author": "user"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestNumbersKeepTheirDigits(t *testing.T) {
+	e := agentEvent("e", 1, `[{"function_call":{"id":"c","name":"f","args":{"n":9007199254740993}}},`+
+		`{"function_response":{"id":"c","name":"f","response":{"n":9007199254740995}}},`+
+		`{"text":"{}","data":{"n":1.10}},{"text":"a","part_metadata":{"n":9007199254740997}}]`)
+	m := convert.Message(e, "t")
+	for version, v := range map[string]any{"1.0": m, "0.3": a2av0.FromV1Message(m)} {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`{"n":9007199254740993}`, `{"n":9007199254740995}`, `{"n":1.10}`, `"n":9007199254740997`} {
+			if !strings.Contains(string(raw), want) {
+				t.Errorf("version %s without %s: %s", version, want, raw)
+			}
+		}
 	}
 }
 
@@ -73,6 +92,13 @@ func TestArtifact(t *testing.T) {
 func TestStatus(t *testing.T) {
 	call := agentEvent("ask", 1, `[{"function_call":{"id":"c","name":"f","args":{}}}]`)
 	answer := agentEvent("answer", 2, `[{"function_response":{"id":"c","name":"f","response":{}}}]`)
+	words := agentEvent("words", 3, `[{"text":"done"}]`)
+	again := agentEvent("again", 3, `[{"function_call":{"id":"d","name":"f","args":{}}}]`)
+	both := agentEvent("both", 1, `[{"function_call":{"id":"c","name":"f"}},{"function_call":{"id":"d","name":"f"}}]`)
+	partial, long := call, agentEvent("ask", 1, `[{"function_call":{"id":"c","name":"f","args":{}}}]`)
+	partial.Status = session.EventFailed
+	long.Fields["long_running_tool_ids"] = json.RawMessage(`["c"]`)
+	continued := run.Run{Status: run.Completed, Continuations: 1}
 	for _, test := range []struct {
 		name   string
 		run    run.Run
@@ -80,9 +106,17 @@ func TestStatus(t *testing.T) {
 		want   a2a.TaskState
 	}{
 		{"in progress", run.Run{Status: run.InProgress}, nil, a2a.TaskStateWorking},
+		{"queued", run.Run{Status: run.Waiting}, nil, a2a.TaskStateSubmitted},
 		{"complete", run.Run{Status: run.Completed}, nil, a2a.TaskStateCompleted},
 		{"a call without a response", run.Run{Status: run.Completed}, []session.Event{call}, a2a.TaskStateInputRequired},
 		{"a call with a response", run.Run{Status: run.Completed}, []session.Event{call, answer}, a2a.TaskStateCompleted},
+		{"went on without a call that was interrupted", continued, []session.Event{call, words}, a2a.TaskStateCompleted},
+		{"went on after an item that was interrupted in a call", run.Run{Status: run.Completed}, []session.Event{partial, words}, a2a.TaskStateCompleted},
+		{"went on without a call, and called again", continued, []session.Event{call, again}, a2a.TaskStateInputRequired},
+		{"went on with a response to another call", continued, []session.Event{both, answer}, a2a.TaskStateInputRequired},
+		{"went on after a call that is long-running", continued, []session.Event{long, words}, a2a.TaskStateInputRequired},
+		{"said something after a call, without an interruption", run.Run{Status: run.Completed}, []session.Event{call, words}, a2a.TaskStateInputRequired},
+		{"was interrupted after its last call", continued, []session.Event{call}, a2a.TaskStateInputRequired},
 		{"cancelled", run.Run{Status: run.Cancelled}, nil, a2a.TaskStateCanceled},
 		{"failed", run.Run{Status: run.Failed, Error: run.NewProblem("x", "why")}, nil, a2a.TaskStateFailed},
 		{"rejected", run.Run{Status: run.Failed, Error: run.NewProblem("rejected", "no")}, nil, a2a.TaskStateRejected},

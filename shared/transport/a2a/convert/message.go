@@ -67,7 +67,7 @@ func Event(m *a2a.Message, taskID string) (session.Event, error) {
 func originOf(e session.Event) (origin, bool) {
 	var o origin
 	raw, ok := e.Fields[originField]
-	if !ok || json.Unmarshal(raw, &o) != nil || o.MessageID == "" {
+	if !ok || jsonx.UnmarshalExact(raw, &o) != nil || o.MessageID == "" {
 		return origin{}, false
 	}
 	return o, true
@@ -82,7 +82,7 @@ func TaskOf(e session.Event) string {
 
 func contentOf(e session.Event) content {
 	var c content
-	if raw := e.Fields["content"]; raw != nil && json.Unmarshal(raw, &c) != nil {
+	if raw := e.Fields["content"]; raw != nil && jsonx.UnmarshalExact(raw, &c) != nil {
 		return content{} // content in an unknown form is not shown
 	}
 	return c
@@ -119,17 +119,11 @@ func Message(e session.Event, taskID string) *a2a.Message {
 }
 
 // declaredLongRunning returns the ids of the calls that the agent itself
-// declares long-running, as ADK writes them.
+// declares long-running.
 func declaredLongRunning(e session.Event) map[string]bool {
 	ids := map[string]bool{}
-	for _, name := range []string{"long_running_tool_ids", "longRunningToolIds"} {
-		var listed []string
-		if json.Unmarshal(e.Fields[name], &listed) != nil {
-			continue // absent, or in an unknown form
-		}
-		for _, id := range listed {
-			ids[id] = true
-		}
+	for _, id := range e.LongRunningCalls() {
+		ids[id] = true
 	}
 	return ids
 }

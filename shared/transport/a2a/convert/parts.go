@@ -130,11 +130,7 @@ func (p part) toPart() *a2a.Part {
 	case p.FileData != nil && p.FileData.URI != "":
 		out.Content, out.MediaType, out.Filename = a2a.URL(p.FileData.URI), p.FileData.MIMEType, p.FileData.DisplayName
 	case p.Data != nil:
-		var value any
-		if json.Unmarshal(p.Data, &value) != nil {
-			return nil
-		}
-		out.Content = a2a.Data{Value: value}
+		out.Content = a2a.Data{Value: jsonx.Canonical(p.Data)}
 	case p.Text != nil:
 		out.Content = a2a.Text(*p.Text)
 		if p.Thought {

@@ -24,7 +24,7 @@ func Task(id string, last run.Run, events []session.Event) *a2a.Task {
 		}
 	}
 	if t.Status.State == a2a.TaskStateInputRequired {
-		_, calls := unanswered(last.ID, events)
+		_, calls := unanswered(last, events)
 		for _, m := range t.History {
 			markLongRunning(m.Parts, calls)
 		}
@@ -55,6 +55,8 @@ func Status(id string, last run.Run, events []session.Event) a2a.TaskStatus {
 	switch last.Status {
 	case run.InProgress:
 		out.State = a2a.TaskStateWorking
+	case run.Waiting:
+		out.State = a2a.TaskStateSubmitted
 	case run.Cancelled:
 		out.State = a2a.TaskStateCanceled
 	case run.Failed:
@@ -67,7 +69,7 @@ func Status(id string, last run.Run, events []session.Event) a2a.TaskStatus {
 		}
 	case run.Completed:
 		out.State = a2a.TaskStateCompleted
-		if asked, calls := unanswered(last.ID, events); asked != nil {
+		if asked, calls := unanswered(last, events); asked != nil {
 			out.State, out.Message = a2a.TaskStateInputRequired, Message(*asked, id)
 			markLongRunning(out.Message.Parts, calls)
 		}
@@ -85,34 +87,6 @@ func Problem(taskID string, r run.Run) *a2a.Message {
 		Parts:    a2a.ContentParts{reason},
 		Metadata: map[string]any{InvocationKey: r.ID, errorCode: r.Error.Code, adkErrorCode: r.Error.Code},
 	}
-}
-
-// unanswered returns the last event of an invocation that has a function call
-// without a response, and the ids of such calls: the user has to respond.
-func unanswered(invocation string, events []session.Event) (last *session.Event, calls map[string]bool) {
-	open, calls := map[any]*session.Event{}, map[string]bool{}
-	for i, e := range events {
-		if e.InvocationID != invocation {
-			continue
-		}
-		for _, p := range contentOf(e).Parts {
-			switch {
-			case p.FunctionCall != nil:
-				open[p.FunctionCall["id"]] = &events[i]
-			case p.FunctionResponse != nil:
-				delete(open, p.FunctionResponse["id"])
-			}
-		}
-	}
-	for id, e := range open {
-		if last == nil || e.Seq > last.Seq {
-			last = e
-		}
-		if text, ok := id.(string); ok {
-			calls[text] = true
-		}
-	}
-	return last, calls
 }
 
 // Shorten keeps the newest length messages of a task's history; nil keeps all.

@@ -14,6 +14,8 @@ func (o *Order) apply(m subscription.Message) (applied bool, err error) {
 	kind := watch.Type(m.Type)
 	ends := kind == watch.ItemCompleted || kind == watch.ItemFailed
 	switch { // an item that a rewind keeps ends as without the rewind
+	case kind == watch.QueueType:
+		return true, o.queue(m)
 	case ends && o.isOpen(m):
 		return true, o.complete(m)
 	case kind == watch.DeltaType && o.isOpen(m):

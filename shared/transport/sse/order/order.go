@@ -57,11 +57,13 @@ type Order struct {
 	// forwarded.
 	caughtUp bool
 
-	catching  bool // the replay that answers a subscription is not complete
-	parts     *parts
-	held      []held
-	forwarded int    // number of messages
-	last      string // type of the last one
+	catching bool // the replay that answers a subscription is not complete
+	parts    *parts
+	held     []held
+	// queueVersion is that of the queue that the reader has, 0 for none.
+	queueVersion int64
+	forwarded    int    // number of messages
+	last         string // type of the last one
 }
 
 // openItem is an item in progress, as far as it was forwarded. A supposed item
@@ -152,6 +154,8 @@ func (o *Order) Take(m subscription.Message) error {
 	switch {
 	case watch.Type(m.Type) == watch.Deleted:
 		return errors.Join(o.forward(m), ErrDeleted)
+	case watch.Type(m.Type) == watch.QueueType && o.known:
+		return o.queue(m)
 	case m.Subscription != "" && o.catching:
 		return o.replay(m)
 	case m.Subscription != "":
@@ -212,6 +216,16 @@ func (o *Order) forward(m subscription.Message) error {
 	o.forwarded++
 	o.last = m.Type
 	return nil
+}
+
+// queue forwards the session's queue, unless the reader has it or a newer one. It
+// applies at any position, and says nothing about the reader's.
+func (o *Order) queue(m subscription.Message) error {
+	if m.QueueVersion <= o.queueVersion {
+		return nil
+	}
+	o.queueVersion = m.QueueVersion
+	return o.send(m.Type, m.Text)
 }
 
 // advance forwards a message that moves the reader to its cursor.

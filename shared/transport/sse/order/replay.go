@@ -45,6 +45,8 @@ func (o *Order) replay(m subscription.Message) error {
 		return ErrReload
 	case watch.Status:
 		return o.end(m)
+	case watch.QueueType:
+		return o.queue(m)
 	default: // a replay has no other messages, but a newer version's may
 		if kind := watch.Type(m.Type); kind.Known() {
 			return nil

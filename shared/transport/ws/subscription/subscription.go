@@ -72,6 +72,7 @@ type Message struct {
 	Reason       string `json:"reason"`
 	Until        *int64 `json:"until"`
 	ToSeq        int64  `json:"to_seq"`
+	QueueVersion int64  `json:"queue_version"`
 	Item         struct {
 		Status string `json:"status"`
 	} `json:"item"`

@@ -23,6 +23,7 @@ type Event struct {
 	CreatedTime int64           `json:"created_time"` // epoch milliseconds
 	Author      string          `json:"author"`
 	Content     json.RawMessage `json:"content"`
+	Timestamp   json.RawMessage `json:"timestamp"` // nil if the client that appended the event sent none
 	Actions     struct {
 		StateDelta map[string]json.RawMessage `json:"state_delta"`
 	} `json:"actions"`

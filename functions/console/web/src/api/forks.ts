@@ -1,7 +1,6 @@
 // Forks: new sessions that continue from an earlier point.
 
-import { type Api, body, once } from './client';
-import { at } from './sessions';
+import type { Api } from './client';
 import type { Branch, Session } from './types';
 
 export interface ForkOptions {
@@ -12,20 +11,17 @@ export interface ForkOptions {
 }
 
 /** Forks a session; the key makes it safe to repeat. An unknown boundary is an error (400). */
-export async function forkSession(
+export function forkSession(
   api: Api,
   session: string,
   { before, name }: ForkOptions,
   key: string,
 ): Promise<Session> {
-  const asked = api.POST('/sessions/{session_id}/fork', {
-    params: { ...at(session), header: once(key) },
-    body: { rewind_before_invocation_id: before, name: name || null, strict: true },
-  });
-  return (await body(asked)).data;
+  const request = { rewind_before_invocation_id: before, name: name || null, strict: true };
+  return api.sessions.fork(session, request, { idempotencyKey: key });
 }
 
 /** The tree of forks of a session, from its root. */
-export async function readForks(api: Api, session: string): Promise<Branch> {
-  return (await body(api.GET('/sessions/{session_id}/forks', { params: at(session) }))).data;
+export function readForks(api: Api, session: string): Promise<Branch> {
+  return api.sessions.forks(session);
 }

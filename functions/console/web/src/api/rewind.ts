@@ -1,7 +1,6 @@
 // Rewinds, and the log, which also has the hidden entries.
 
-import { type Api, body, once } from './client';
-import { at } from './sessions';
+import type { Api } from './client';
 import type { Event, Rewound } from './types';
 
 export interface RewindOptions {
@@ -14,40 +13,33 @@ export interface RewindOptions {
 }
 
 /** Returns the result that a rewind would have, without changing anything or cancelling a run. */
-export async function previewRewind(
+export function previewRewind(
   api: Api,
   session: string,
   { before, conflicts }: Omit<RewindOptions, 'cancelRun'>,
 ): Promise<Rewound> {
-  const asked = api.POST('/sessions/{session_id}/rewind', {
-    params: at(session),
-    body: {
-      rewind_before_invocation_id: before,
-      on_conflict: conflicts,
-      dry_run: true,
-      cancel_run: true,
-    },
+  return api.sessions.rewind(session, {
+    rewind_before_invocation_id: before,
+    on_conflict: conflicts,
+    dry_run: true,
+    cancel_run: true,
   });
-  return (await body(asked)).data;
 }
 
 /** Rewinds a session; the key makes it safe to repeat. */
-export async function rewindSession(
+export function rewindSession(
   api: Api,
   session: string,
   { before, conflicts, cancelRun }: RewindOptions,
   key: string,
 ): Promise<Rewound> {
-  const asked = api.POST('/sessions/{session_id}/rewind', {
-    params: { ...at(session), header: once(key) },
-    body: {
-      rewind_before_invocation_id: before,
-      on_conflict: conflicts,
-      dry_run: false,
-      cancel_run: cancelRun,
-    },
-  });
-  return (await body(asked)).data;
+  const request = {
+    rewind_before_invocation_id: before,
+    on_conflict: conflicts,
+    dry_run: false,
+    cancel_run: cancelRun,
+  };
+  return api.sessions.rewind(session, request, { idempotencyKey: key });
 }
 
 const MAX_PAGE = 1000; // entries a request, the API's limit
@@ -59,9 +51,8 @@ export async function readLog(api: Api, session: string, after = 0): Promise<Eve
 
 /** The newest entries of the log, oldest first: at most `limit`, fewer if they are large. */
 export async function readLogEnd(api: Api, session: string, limit: number): Promise<Event[]> {
-  const query = { view: 'all', order: 'desc', limit } as const;
-  const asked = api.GET('/sessions/{session_id}/events', { params: { ...at(session), query } });
-  return (await body(asked)).data.toReversed();
+  const page = await api.events.list(session, { view: 'all', order: 'desc', limit });
+  return page.data.toReversed();
 }
 
 /**
@@ -76,17 +67,12 @@ export async function readRange(
 ): Promise<Event[]> {
   const entries: Event[] = [];
   for (let last = after; last < to; ) {
-    const query = {
-      view: 'all',
-      order: 'asc',
-      after: last,
-      limit: Math.min(MAX_PAGE, to - last),
-    } as const;
-    const asked = api.GET('/sessions/{session_id}/events', { params: { ...at(session), query } });
-    const { data, meta } = await body(asked);
+    const limit = Math.min(MAX_PAGE, to - last);
+    const query = { view: 'all', order: 'asc', after: last, limit } as const;
+    const { data, next_cursor } = await api.events.list(session, query);
     entries.push(...data);
     last = data.at(-1)?.seq ?? to;
-    if (!meta.next_cursor) break;
+    if (!next_cursor) break;
   }
   return entries;
 }

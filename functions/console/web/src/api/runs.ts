@@ -1,34 +1,25 @@
 // Runs: start and cancel.
 
-import { type Api, body, once } from './client';
-import type { components } from './schema';
-import { at } from './sessions';
+import type { RunRequest } from 'rethread';
+import type { Api } from './client';
 import type { InputEvent, Thread } from './types';
 
-type Schemas = components['schemas'];
-
-/** Starts a run of the session's agent; a conflict (409) while another run is active. */
-export async function startRun(
+/**
+ * Starts a run of the session's agent. While another run is active, or inputs are queued, it is
+ * queued behind them, or rejected with a conflict (409).
+ */
+export function startRun(
   api: Api,
   session: string,
   input: InputEvent[],
   key: string,
+  active: 'reject' | 'enqueue' = 'enqueue',
 ): Promise<Thread> {
-  const asked = api.POST('/sessions/{session_id}/runs', {
-    params: { ...at(session), header: once(key) },
-    body: {
-      input: input as Schemas['InputEvent'][],
-      on_active: 'reject',
-      mode: 'agent',
-      on_failed: 'discard',
-    },
-  });
-  return (await body(asked)).data;
+  const request = { input, on_active: active, mode: 'agent', on_failed: 'discard' };
+  return api.runs.start(session, request as RunRequest, { idempotencyKey: key });
 }
 
 /** Cancels a run; a finished one does not change. */
-export async function cancelRun(api: Api, session: string, run: string): Promise<Thread> {
-  const path = { session_id: session, run_id: run };
-  const asked = api.POST('/sessions/{session_id}/runs/{run_id}/cancel', { params: { path } });
-  return (await body(asked)).data;
+export function cancelRun(api: Api, session: string, run: string): Promise<Thread> {
+  return api.runs.cancel(session, run);
 }

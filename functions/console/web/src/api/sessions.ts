@@ -1,6 +1,6 @@
 // Sessions: the list, and each one's name and end.
 
-import { type Api, body, once } from './client';
+import type { Api } from './client';
 import type { Page, Session } from './types';
 
 export interface ListOptions {
@@ -10,27 +10,22 @@ export interface ListOptions {
 }
 
 export async function listSessions(api: Api, query: ListOptions): Promise<Page<Session>> {
-  const { data, meta } = await body(api.GET('/sessions', { params: { query } }));
-  return { data, next: meta.next_cursor };
+  const { data, next_cursor } = await api.sessions.list(query);
+  return { data, next: next_cursor };
 }
 
-export async function createSession(api: Api, name: string): Promise<Session> {
-  const answer = await body(api.POST('/sessions', { params: { header: once() }, body: { name } }));
-  return answer.data;
+export function createSession(api: Api, name: string): Promise<Session> {
+  return api.sessions.create({ name });
 }
 
-export async function readSession(api: Api, id: string): Promise<Session> {
-  return (await body(api.GET('/sessions/{session_id}', { params: at(id) }))).data;
+export function readSession(api: Api, id: string): Promise<Session> {
+  return api.sessions.get(id);
 }
 
-export async function renameSession(api: Api, id: string, name: string): Promise<Session> {
-  const asked = api.PATCH('/sessions/{session_id}', { params: at(id), body: { name } });
-  return (await body(asked)).data;
+export function renameSession(api: Api, id: string, name: string): Promise<Session> {
+  return api.sessions.update(id, { name });
 }
 
-export async function deleteSession(api: Api, id: string): Promise<void> {
-  await body(api.DELETE('/sessions/{session_id}', { params: at(id) }));
+export function deleteSession(api: Api, id: string): Promise<void> {
+  return api.sessions.delete(id);
 }
-
-/** The path parameters of a session. */
-export const at = (session: string) => ({ path: { session_id: session } });

@@ -1,7 +1,7 @@
 // Sign-in on a developer's machine: the local system issues a token for any name.
 
 import { signal } from '@preact/signals-core';
-import { errorOf, unreachable } from '../api/error';
+import { ConnectionError, errorOf } from 'rethread';
 import { type Auth, SignedOut, type User } from './auth';
 import { claimsOf, isFresh } from './jwt';
 
@@ -56,12 +56,11 @@ export class DevAuth implements Auth {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ user_id: name }),
-    }).catch(() => {
-      throw unreachable();
+    }).catch((error) => {
+      throw new ConnectionError(error);
     });
-    const answer = await response.json().catch(() => null);
-    if (!response.ok) throw errorOf(response, answer);
-    this.#token = answer.token;
+    if (!response.ok) throw await errorOf(response);
+    this.#token = (await response.json()).token;
     return this.#token;
   }
 }

@@ -1,12 +1,11 @@
 // The state of the whole page.
 
 import { batch, effect, signal, untracked } from '@preact/signals-core';
-import { watch } from '../../../../../clients/js/rethread-watch.js';
 import { type Api, createApi } from '../api/client';
 import { createSession } from '../api/sessions';
 import type { Session } from '../api/types';
 import type { Auth } from '../auth/auth';
-import { apiUrl, type Config } from '../config';
+import type { Config } from '../config';
 import { Chat } from './chat';
 import { Sessions } from './sessions';
 import { ThemeChoice } from './theme';
@@ -27,7 +26,7 @@ export class App {
   constructor(config: Config, auth: Auth) {
     this.config = config;
     this.auth = auth;
-    this.api = createApi(auth);
+    this.api = createApi(auth, config.watch_url);
     for (const event of ['online', 'offline']) {
       addEventListener(event, () => {
         this.online.value = navigator.onLine;
@@ -44,14 +43,11 @@ export class App {
     const current = this.chat.value;
     if (current?.id === id && current.gone.value === 0) return current;
     current?.close();
-    const { api, auth, toasts } = this;
+    const { api, toasts } = this;
     const chat: Chat = new Chat(id, {
       api,
-      auth,
       toasts,
-      watch,
-      httpUrl: apiUrl(),
-      watchUrl: this.config.watch_url,
+      watch: api.watch.bind(api),
       changed: (session?: Session) => this.sessions.value?.changed(session),
     });
     this.chat.value = chat;

@@ -1,30 +1,22 @@
 // One live session: its content, and the actions of the user.
 
 import { batch, computed, signal } from '@preact/signals-core';
-import type {
-  WatchConnection,
-  WatchedSession,
-  Watching,
-  watch as watchSession,
-} from '../../../../../clients/js/rethread-watch.js';
+import type { Rethread, WatchConnection, WatchedSession, Watching } from 'rethread';
 import { type Api, uid } from '../api/client';
 import { cancelRun, startRun } from '../api/runs';
 import { readSession } from '../api/sessions';
 import type { Event, InputEvent, Session, Thread } from '../api/types';
-import type { Auth } from '../auth/auth';
 import { Feedback } from './feedback';
 import { Messages } from './message';
 import { Older } from './older';
+import { Queue, runOf } from './queue';
 import type { Toasts } from './toasts';
 import { inputOf, type RunState, rowsOf, type Turn, turnsOf } from './turns';
 
 export interface ChatDeps {
   api: Api;
-  auth: Auth;
   toasts: Toasts;
-  watch: typeof watchSession;
-  httpUrl: string;
-  watchUrl: string;
+  watch: Rethread['watch'];
   /** Called when the session has changed in a way that the list of sessions shows. */
   changed: (session?: Session) => void;
 }
@@ -34,6 +26,8 @@ const TAIL = 100; // items loaded at first, and with each page of older ones
 /** A question that is shown before it arrives from the watch. */
 interface Pending {
   event: Event;
+  /** Whether it is shown in the queue, not in the conversation. */
+  queued: boolean;
   /** The invocation that the server will discard; it is hidden at once. */
   discards: string;
   /** The server's response, once it has arrived. */
@@ -87,9 +81,17 @@ export class Chat {
     () => this.#pending.value?.taken === undefined && this.#pending.value !== null,
   );
   readonly running = computed(() => this.state.value.status === 'in_progress');
+  /** Whether the next question will be queued. A failed run keeps no question from being first. */
+  readonly queues = computed(
+    () =>
+      this.running.value ||
+      (this.queue.list.value.length > 0 && this.state.value.status !== 'failed'),
+  );
   /** Invocations whose runs this tab has started. */
   readonly started = new Set<string>();
   readonly feedback: Feedback;
+  /** The questions that wait until the answers before them are complete. */
+  readonly queue: Queue;
 
   readonly #deps: ChatDeps;
   readonly #watching: Watching;
@@ -98,11 +100,8 @@ export class Chat {
     this.id = id;
     this.#deps = deps;
     this.feedback = new Feedback(this, deps.api, deps.toasts);
-    this.#watching = deps.watch<Event>({
-      httpUrl: deps.httpUrl,
-      wsUrl: deps.watchUrl,
-      token: () => deps.auth.token(),
-      sessionId: id,
+    this.queue = new Queue(id, deps.api, deps.toasts);
+    this.#watching = deps.watch<Event>(id, {
       tail: TAIL,
       onChange: (shown) => batch(() => this.#show(shown)),
       onConnection: (connection) => {
@@ -173,22 +172,45 @@ export class Chat {
   }
 
   async #ask(input: InputEvent[]): Promise<boolean> {
-    if (this.sending.value || this.running.value) return false;
+    if (this.sending.value) return false;
     const events = input.map((event) => ({ ...event, id: uid() }));
+    const queued = this.queues.value;
     const last = this.turns.value.at(-1);
     const over = last && (last.outcome === 'failed' || last.outcome === 'stopped');
     this.#pending.value = {
       event: this.#placeholder(events.at(-1)),
-      discards: over ? last.invocation : '',
+      queued,
+      discards: over && !queued ? last.invocation : '',
     };
+    if (queued) this.queue.sends(events);
     try {
-      const thread = await startRun(this.#deps.api, this.id, events, uid());
-      this.#taken(thread, events.at(-1)?.id);
+      const first = this.state.value.status === 'failed'; // a queue may wait for it to be discarded
+      const thread = await startRun(
+        this.#deps.api,
+        this.id,
+        events,
+        uid(),
+        first ? 'reject' : 'enqueue',
+      );
+      batch(() => this.#accepted(thread, events));
       return true;
     } catch (error) {
       this.#pending.value = null;
       this.#deps.toasts.fail(error);
       return false;
+    } finally {
+      this.queue.sends(null);
+    }
+  }
+
+  #accepted(thread: Thread, events: InputEvent[]): void {
+    this.queue.take(thread);
+    const run = runOf(events, thread.queued);
+    if (run) {
+      this.started.add(run);
+      this.#pending.value = null;
+    } else {
+      this.#taken(thread, events.at(-1)?.id);
     }
   }
 
@@ -233,6 +255,7 @@ export class Chat {
     this.older.more.value = has_older;
     this.epoch.value = epoch;
     this.loaded.value = true;
+    this.queue.take(shown);
     this.#statusSeq = shown.status_seq;
     if (before.status !== status || before.run !== run_id || before.error !== error) {
       this.run.value = { status, run: run_id, error };
@@ -272,7 +295,8 @@ export class Chat {
   #shown(): readonly Event[] {
     const pending = this.#pending.value;
     const items = this.items.value;
-    if (!pending || items.some(({ id }) => id === pending.event.id)) return items;
+    const hidden = pending?.queued && !pending.taken;
+    if (!pending || hidden || items.some(({ id }) => id === pending.event.id)) return items;
     return [...items.filter((item) => item.invocation_id !== pending.discards), pending.event];
   }
 }

@@ -61,6 +61,15 @@ export function textOf(message: Message): string {
   return message.blocks.flatMap((block) => (block.kind === 'text' ? block.text : [])).join('\n\n');
 }
 
+/** The text of an input that is not in the thread yet; a file is shown by its name. */
+export function textOfInput(events: readonly { content?: unknown }[]): string {
+  const texts = events.flatMap(partsOf).map((part) => {
+    const file = part.inline_data ?? part.file_data;
+    return part.text ?? (file && (file.display_name || 'a file')) ?? '';
+  });
+  return texts.filter((text) => text !== '').join('\n\n');
+}
+
 function messageOf(event: Event, results: Results): Message | null {
   const parts = partsOf(event);
   const blocks = parts.flatMap((part) => blockOf(part, event, results) ?? []);
@@ -121,7 +130,7 @@ function hasNewResult({ event, blocks }: Message, results: Results): boolean {
   return blocks.some((b) => b.kind === 'call' && b.result !== results.get(key(event, b.call)));
 }
 
-function partsOf(event: Event): Part[] {
-  const parts = event.content?.parts;
+function partsOf({ content }: { content?: unknown }): Part[] {
+  const parts = (content as { parts?: unknown } | null | undefined)?.parts;
   return Array.isArray(parts) ? parts.filter((part) => typeof part === 'object' && part) : [];
 }

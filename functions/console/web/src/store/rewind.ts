@@ -1,8 +1,9 @@
 // A rewind before it is executed: its preview and the user's choices. It is executed at most once.
 
 import { batch, computed, effect, signal, untracked } from '@preact/signals-core';
+import { ConflictError } from 'rethread';
 import { type Api, uid } from '../api/client';
-import { ApiError, errorText } from '../api/error';
+import { errorText } from '../api/error';
 import { previewRewind, rewindSession } from '../api/rewind';
 import type { Rewound, Session } from '../api/types';
 import type { Chat } from './chat';
@@ -101,7 +102,7 @@ export class Rewinding {
       this.#done(done);
       return done;
     } catch (error) {
-      if (error instanceof ApiError && error.status === 409) void this.loadPreview();
+      if (error instanceof ConflictError) void this.loadPreview();
       throw error;
     }
   }

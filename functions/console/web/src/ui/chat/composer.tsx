@@ -1,7 +1,7 @@
 // The message input. Enter sends, Shift+Enter starts a new line.
 
 import type { Signal } from '@preact/signals';
-import { ArrowUp, Square } from 'lucide-preact';
+import { ArrowUp, ListPlus, Square } from 'lucide-preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useNarrow } from '../kit/hooks';
 import { IconButton } from '../kit/icon-button';
@@ -12,6 +12,8 @@ interface Props {
   busy: boolean;
   /** The agent is answering. */
   running: boolean;
+  /** The question will wait until the answers before it are complete. */
+  queues?: boolean;
   stopping?: boolean;
   onSend: (text: string) => Promise<boolean>;
   onStop?: () => void;
@@ -19,11 +21,12 @@ interface Props {
 
 const LONGEST = 100_000; // characters, well below the size limit of an event
 
-export function Composer({ draft, busy, running, stopping = false, onSend, onStop }: Props) {
+export function Composer(props: Props) {
+  const { draft, busy, running, queues = false, stopping = false, onSend, onStop } = props;
   const area = useRef<HTMLTextAreaElement>(null);
   const narrow = useNarrow();
   const text = draft.value;
-  const ready = text.trim() !== '' && !busy && !running;
+  const ready = text.trim() !== '' && !busy;
 
   useLayoutEffect(() => {
     const field = area.current;
@@ -55,7 +58,7 @@ export function Composer({ draft, busy, running, stopping = false, onSend, onSto
           rows={1}
           value={text}
           maxLength={LONGEST}
-          placeholder="Ask something"
+          placeholder={queues ? 'Ask the next question' : 'Ask something'}
           aria-label="Message"
           enterkeyhint="send"
           onInput={({ currentTarget }) => {
@@ -67,7 +70,7 @@ export function Composer({ draft, busy, running, stopping = false, onSend, onSto
             void send();
           }}
         />
-        {running && onStop ? (
+        {running && onStop && (
           <IconButton
             icon={Square}
             label="Stop"
@@ -76,8 +79,15 @@ export function Composer({ draft, busy, running, stopping = false, onSend, onSto
             disabled={stopping}
             onClick={onStop}
           />
-        ) : (
-          <IconButton icon={ArrowUp} label="Send" class="send" disabled={!ready} onClick={send} />
+        )}
+        {(!running || !onStop || text !== '') && (
+          <IconButton
+            icon={queues ? ListPlus : ArrowUp}
+            label={queues ? 'Add to the queue' : 'Send'}
+            class="send"
+            disabled={!ready}
+            onClick={send}
+          />
         )}
       </div>
     </form>

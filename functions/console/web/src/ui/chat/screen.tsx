@@ -11,6 +11,7 @@ import { Panel } from '../panel/panel';
 import { Announcer } from './announcer';
 import { Composer } from './composer';
 import { Header } from './header';
+import { QueueView } from './queue';
 import { Thread } from './thread';
 
 export function ChatScreen({ id }: { id: string }) {
@@ -56,10 +57,12 @@ function Talk({ chat }: { chat: Chat }) {
   return (
     <>
       <Thread chat={chat} rows={chat.rows.value} />
+      <QueueView chat={chat} />
       <Composer
         draft={chat.draft}
         busy={chat.sending.value}
         running={chat.running.value}
+        queues={chat.queues.value}
         stopping={chat.cancelling.value}
         onStop={() => void chat.cancel()}
         onSend={(text) => chat.send(text)}

@@ -1,0 +1,243 @@
+// Sends requests: adds the token, limits the time, and repeats what is safe to repeat.
+
+import { ConnectionError, errorOf, RethreadError, TimeoutError } from './errors.js';
+import { type TokenSource, Tokens } from './token.js';
+import { jitter, sleep, uuid, within } from './wait.js';
+
+const TIMEOUT = 60_000; // milliseconds for a call with all its attempts
+const ATTEMPT_TIMEOUT = 30_000; // milliseconds; the gateway answers within that time
+const MAX_ATTEMPTS = 5;
+const PLAIN = 4 << 20; // bytes; a request may have 6 MB, and its body may be base64
+
+export interface TransportOptions {
+  /** The API's address with its version, such as https://api.example/api/v1. */
+  baseUrl: string;
+  /** The address for exports, if it is another one: the stack's output StreamUrl with /api/v1. */
+  streamUrl?: string;
+  token: TokenSource;
+  /** Replaces the global fetch. */
+  fetch?: typeof globalThis.fetch;
+  /** Milliseconds for a call with all its attempts; by default 60,000. */
+  timeout?: number;
+  /** Replaces Math.random, which spreads retries. */
+  random?: () => number;
+}
+
+/** Options of each call. */
+export interface CallOptions {
+  /** Aborts the call; it rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /** Milliseconds for the call with all its attempts. */
+  timeout?: number;
+  /** Called with the successful response, for its headers. Its body is not for the callee. */
+  onResponse?: (response: Response) => void;
+}
+
+/** Options of a write that the server recognises when it is repeated. */
+export interface WriteOptions extends CallOptions {
+  /**
+   * 1 to 255 visible characters that identify the write for 24 hours; by default a new UUID for each
+   * call. Pass a stored key to repeat a write after a reload.
+   */
+  idempotencyKey?: string;
+}
+
+/** Options of a change. */
+export interface ChangeOptions extends CallOptions {
+  /** The ETag of the version to change; another version is a PreconditionFailedError. */
+  ifMatch?: string;
+}
+
+/**
+ * Which requests can be sent again. `safe`: any. `key`: any, because the server recognises the
+ * idempotency key. `delete`: any, and a repeat that finds nothing was successful. `refused`: only
+ * those that the server has refused with 429, which changes nothing.
+ */
+export type Repeat = 'safe' | 'key' | 'delete' | 'refused';
+
+export interface Call {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** The path, with `{}` for each of `params`. */
+  path: string;
+  params?: readonly (string | number)[];
+  query?: object | undefined;
+  json?: unknown;
+  bytes?: Blob;
+  headers?: Record<string, string>;
+  repeat: Repeat;
+  /** Address that replaces the base URL. */
+  base?: string;
+  /** The largest number of attempts; by default 5. */
+  attempts?: number;
+  /** The body is read after the call, without a time limit. */
+  stream?: boolean;
+}
+
+type AnyOptions = WriteOptions & ChangeOptions;
+
+export class Transport {
+  readonly baseUrl: string;
+  readonly streamUrl: string;
+  readonly tokens: Tokens;
+  readonly random: () => number;
+  readonly #options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    this.baseUrl = withoutSlash(options.baseUrl);
+    this.streamUrl = withoutSlash(options.streamUrl ?? options.baseUrl);
+    this.tokens = new Tokens(options.token);
+    this.random = options.random ?? Math.random;
+  }
+
+  /** The server's address without the path of this version of the API. */
+  get root(): string {
+    return this.baseUrl.replace(/\/api\/v1$/, '');
+  }
+
+  /** Like the global fetch, with the user's token; a rejected token is renewed once. */
+  readonly fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    return this.#authorized((token) => {
+      const copy = request.clone(); // a body can be sent only once
+      copy.headers.set('Authorization', `Bearer ${token}`);
+      return this.#send(copy);
+    });
+  };
+
+  /** Makes a call and returns the body that `read` reads from the response. */
+  async call<T>(
+    call: Call,
+    read: (response: Response) => Promise<T>,
+    options: AnyOptions = {},
+  ): Promise<T> {
+    const timeout = options.timeout ?? this.#options.timeout ?? TIMEOUT;
+    const end = Date.now() + timeout;
+    const url = urlOf(call, call.base ?? this.baseUrl);
+    const init = await requestOf(call, options);
+    for (let failures = 0; ; ) {
+      const bound = Math.min(Math.max(1, end - Date.now()), ATTEMPT_TIMEOUT);
+      const attempt = (signal: AbortSignal) =>
+        this.#attempt(url, { ...init, signal }, call, read, options, failures > 0);
+      try {
+        return await within(bound, options.signal, attempt, call.stream);
+      } catch (error) {
+        failures++;
+        const delay = this.#delay(error, call, options, failures);
+        if (
+          delay === null ||
+          failures >= (call.attempts ?? MAX_ATTEMPTS) ||
+          Date.now() + delay >= end
+        )
+          throw error;
+        await sleep(delay, options.signal);
+      }
+    }
+  }
+
+  async #attempt<T>(
+    url: string,
+    init: RequestInit,
+    call: Call,
+    read: (response: Response) => Promise<T>,
+    options: AnyOptions,
+    again: boolean,
+  ): Promise<T> {
+    const response = await this.#authorized((token) => {
+      const headers = {
+        ...(init.headers as Record<string, string>),
+        Authorization: `Bearer ${token}`,
+      };
+      return this.#send(url, { ...init, headers });
+    });
+    const done = response.ok || (again && call.repeat === 'delete' && response.status === 404);
+    if (!done) throw await errorOf(response);
+    options.onResponse?.(response);
+    return readBody(() => read(response));
+  }
+
+  /** Sends a request with a token, and once more with another if the first is rejected. */
+  async #authorized(send: (token: string) => Promise<Response>): Promise<Response> {
+    const token = await this.tokens.get();
+    const response = await send(token);
+    if (response.status !== 401) return response;
+    const renewed = await this.tokens.get(token);
+    if (renewed === token) return response;
+    await response.body?.cancel();
+    return send(renewed);
+  }
+
+  async #send(input: RequestInfo, init?: RequestInit): Promise<Response> {
+    const fetch = this.#options.fetch ?? globalThis.fetch;
+    try {
+      return await fetch(input, init);
+    } catch (error) {
+      const signal = input instanceof Request ? input.signal : init?.signal;
+      throw signal?.aborted ? signal.reason : new ConnectionError(error);
+    }
+  }
+
+  /** Milliseconds before another attempt; null if there must be none. */
+  #delay(error: unknown, { repeat }: Call, options: AnyOptions, failures: number): number | null {
+    if (!(error instanceof RethreadError) || options.signal?.aborted) return null;
+    const { status, retryAfter } = error;
+    const refused = status === 429;
+    const executing = status === 409 && repeat === 'key' && retryAfter !== undefined;
+    const unknown =
+      error instanceof ConnectionError ||
+      error instanceof TimeoutError ||
+      [502, 503, 504].includes(status);
+    // A conditional change that succeeded would fail when it is repeated.
+    const repeatable = repeat !== 'refused' && options.ifMatch === undefined;
+    if (!refused && !executing && !(unknown && repeatable)) return null;
+    return Math.max(retryAfter ?? 0, jitter(failures - 1, this.random));
+  }
+}
+
+/** Reads a body; a connection that breaks in the middle is a ConnectionError. */
+async function readBody<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw error instanceof RethreadError ? error : new ConnectionError(error);
+  }
+}
+
+async function requestOf(call: Call, options: AnyOptions): Promise<RequestInit> {
+  const headers: Record<string, string> = { ...call.headers };
+  if (call.repeat === 'key') headers['Idempotency-Key'] = options.idempotencyKey ?? uuid();
+  if (options.ifMatch !== undefined) headers['If-Match'] = options.ifMatch;
+  const init = { method: call.method, headers };
+  if (call.json !== undefined) headers['Content-Type'] = 'application/json';
+  const text = call.json === undefined ? undefined : JSON.stringify(call.json);
+  const size = call.bytes?.size ?? text?.length ?? 0;
+  const large = size > PLAIN && typeof CompressionStream === 'function'; // not in every edge runtime
+  if (large) headers['Content-Encoding'] = 'gzip';
+  if (large) return { ...init, body: await gzip(call.bytes ?? new Blob([text ?? ''])) };
+  const body = text ?? call.bytes;
+  return body === undefined ? init : { ...init, body };
+}
+
+function gzip(bytes: Blob): Promise<ArrayBuffer> {
+  return new Response(bytes.stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
+}
+
+function urlOf({ path, params = [], query = {} }: Call, base: string): string {
+  let next = 0;
+  const filled = path.replace(/\{\}/g, () => segment(params[next++]));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  }
+  const text = search.toString();
+  return base + filled + (text && `?${text}`);
+}
+
+/** One segment of a path. URLs drop empty and dotted segments, which would name another resource. */
+function segment(param: string | number | undefined): string {
+  const text = String(param ?? '');
+  if (['', '.', '..'].includes(text)) throw new TypeError(`"${text}" is not an id`);
+  return encodeURIComponent(text);
+}
+
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '');

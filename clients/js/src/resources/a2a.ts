@@ -1,0 +1,59 @@
+// Tasks in the form of the Agent2Agent protocol, and what its clients read first. For the protocol
+// itself use one of its SDKs, with `client.fetch` as its fetch.
+
+import type { CallOptions } from '../http/transport.js';
+import type { operations } from '../schema.js';
+import type { A2ATask } from '../types.js';
+import { Resource } from './resource.js';
+
+type SaveTask = operations['saveA2ATask']['requestBody']['content']['application/json'];
+
+export class A2A extends Resource {
+  /** The tasks that a session shows, oldest first. */
+  tasks(sessionId: string, options?: CallOptions): Promise<A2ATask[]> {
+    const path = '/api/sessions/{}/tasks';
+    return this.data(this.#read(path, [sessionId]), options);
+  }
+
+  task(id: string, options?: CallOptions): Promise<A2ATask> {
+    return this.data(this.#read('/api/tasks/{}', [id]), options);
+  }
+
+  /** Creates or replaces a task. */
+  saveTask(task: SaveTask, options?: CallOptions): Promise<A2ATask> {
+    const base = this.transport.root;
+    return this.data(
+      { method: 'POST', path: '/api/tasks', json: task, repeat: 'safe', base },
+      options,
+    );
+  }
+
+  deleteTask(id: string, options?: CallOptions): Promise<void> {
+    const base = this.transport.root;
+    const path = '/api/tasks/{}';
+    return this.done({ method: 'DELETE', path, params: [id], repeat: 'delete', base }, options);
+  }
+
+  /** The card of an agent, by default of the default one. */
+  card(agent?: string, options?: CallOptions): Promise<Record<string, unknown>> {
+    const call = agent
+      ? this.#read(
+          `/a2a/${agent
+            .split('/')
+            .map(() => '{}')
+            .join('/')}/.well-known/agent-card.json`,
+          agent.split('/'),
+        )
+      : this.#read('/.well-known/agent-card.json');
+    return this.body(call, options);
+  }
+
+  /** The public keys that sign push notifications. */
+  keys(options?: CallOptions): Promise<{ keys: Record<string, unknown>[] }> {
+    return this.body(this.#read('/a2a/.well-known/jwks.json'), options);
+  }
+
+  #read(path: string, params: string[] = []) {
+    return { method: 'GET', path, params, repeat: 'safe', base: this.transport.root } as const;
+  }
+}

@@ -1,0 +1,44 @@
+// A session's log, and the thread, which is what it shows.
+
+import type { List } from '../http/list.js';
+import type { Call, CallOptions, Transport, WriteOptions } from '../http/transport.js';
+import type { AppendRequest, Event, Query, Thread, ThreadPage } from '../types.js';
+import { Resource } from './resource.js';
+
+export class Events extends Resource {
+  /** A session's events, by default those it shows, oldest first. */
+  list(sessionId: string, query?: Query<'listEvents'>, options?: CallOptions): List<Event> {
+    return this.entries('/sessions/{}/events', [sessionId], query, options);
+  }
+
+  /** Appends 1 to 100 events, all or none. */
+  append(sessionId: string, request: AppendRequest, options?: WriteOptions): Promise<Event[]> {
+    const path = '/sessions/{}/events';
+    return this.data(
+      { method: 'POST', path, params: [sessionId], json: request, repeat: 'key' },
+      options,
+    );
+  }
+}
+
+export class Threads extends Resource {
+  /** A page of a session's thread, by default the oldest items. */
+  get(sessionId: string, query?: Query<'getThread'>, options?: CallOptions): Promise<ThreadPage> {
+    return readThread(
+      this.transport,
+      { method: 'GET', path: '/sessions/{}/thread', params: [sessionId], query, repeat: 'safe' },
+      options,
+    );
+  }
+}
+
+/** Makes a call that is answered with a thread. */
+export async function readThread(
+  transport: Transport,
+  call: Call,
+  options?: WriteOptions,
+): Promise<ThreadPage> {
+  type Answer = { data: Thread; meta?: { next_cursor: string | null } };
+  const { data, meta } = await transport.call<Answer>(call, (r) => r.json(), options);
+  return { ...data, next_cursor: meta?.next_cursor ?? null };
+}

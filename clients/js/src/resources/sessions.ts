@@ -1,0 +1,122 @@
+// Sessions: conversations, their forks and rewinds.
+
+import type { List } from '../http/list.js';
+import type { CallOptions, ChangeOptions, WriteOptions } from '../http/transport.js';
+import type {
+  Branch,
+  ForkRequest,
+  Query,
+  RewindRequest,
+  Rewound,
+  Session,
+  SessionChange,
+  SessionRequest,
+  State,
+} from '../types.js';
+import { Resource } from './resource.js';
+
+const SESSION = '/sessions/{}';
+
+export class Sessions extends Resource {
+  /** The user's sessions, newest activity first. */
+  list(query?: Query<'listSessions'>, options?: CallOptions): List<Session> {
+    return this.entries('/sessions', [], query, options);
+  }
+
+  create(session: SessionRequest = {}, options?: WriteOptions): Promise<Session> {
+    return this.data({ method: 'POST', path: '/sessions', json: session, repeat: 'key' }, options);
+  }
+
+  get(id: string, options?: CallOptions): Promise<Session> {
+    return this.data({ method: 'GET', path: SESSION, params: [id], repeat: 'safe' }, options);
+  }
+
+  /** Replaces the given members. */
+  update(id: string, change: SessionChange, options?: ChangeOptions): Promise<Session> {
+    return this.data(
+      { method: 'PATCH', path: SESSION, params: [id], json: change, repeat: 'safe' },
+      options,
+    );
+  }
+
+  delete(id: string, options?: CallOptions): Promise<void> {
+    return this.done({ method: 'DELETE', path: SESSION, params: [id], repeat: 'delete' }, options);
+  }
+
+  /** Creates a session that continues from an earlier point of this one, or from its end. */
+  fork(id: string, request: ForkRequest = {}, options?: WriteOptions): Promise<Session> {
+    return this.data(
+      {
+        method: 'POST',
+        path: `${SESSION}/fork`,
+        params: [id],
+        json: request,
+        repeat: once(request),
+      },
+      options,
+    );
+  }
+
+  /** The tree of forks that a session belongs to, from its root. */
+  forks(id: string, options?: CallOptions): Promise<Branch> {
+    return this.data(
+      { method: 'GET', path: `${SESSION}/forks`, params: [id], repeat: 'safe' },
+      options,
+    );
+  }
+
+  /** Restores a session as it was before an invocation. */
+  rewind(id: string, request: RewindRequest, options?: WriteOptions): Promise<Rewound> {
+    return this.data(
+      {
+        method: 'POST',
+        path: `${SESSION}/rewind`,
+        params: [id],
+        json: request,
+        repeat: once(request),
+      },
+      options,
+    );
+  }
+
+  /** Gives up access to a session that another user shares. */
+  leave(id: string, options?: CallOptions): Promise<void> {
+    return this.done(
+      { method: 'DELETE', path: `${SESSION}/access`, params: [id], repeat: 'delete' },
+      options,
+    );
+  }
+
+  /**
+   * Returns the response with the session as one document, which may be large and is incomplete
+   * without `"complete": true` at its end. Its body is read without a time limit.
+   */
+  export(id: string, options?: CallOptions): Promise<Response> {
+    const base = this.transport.streamUrl;
+    return this.transport.call(
+      {
+        method: 'GET',
+        path: `${SESSION}/export`,
+        params: [id],
+        repeat: 'safe',
+        base,
+        stream: true,
+      },
+      async (response) => response,
+      options,
+    );
+  }
+}
+
+/** A dry run changes nothing, and a key would have its answer stored. */
+const once = ({ dry_run }: { dry_run?: boolean | null }) => (dry_run ? 'safe' : 'key');
+
+/** The state that results from a session's events. */
+export class States extends Resource {
+  get(sessionId: string, options?: CallOptions): Promise<State> {
+    return this.data(
+      { method: 'GET', path: `${SESSION}/state`, params: [sessionId], repeat: 'safe' },
+      options,
+    );
+  }
+}

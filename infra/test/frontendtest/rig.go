@@ -1,0 +1,190 @@
+// Package frontendtest runs a server of a front ends' protocol over a store of its own.
+// The test is the front end and the worker of runs.
+package frontendtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
+	"github.com/rethread/rethread/shared/transport/frontend"
+)
+
+const (
+	// Alice owns the sessions. She calls unless a test names another user.
+	Alice = "alice"
+	// maxWait bounds every wait of a test.
+	maxWait = time.Minute
+	// maxStreams is a user's limit of open streams.
+	maxStreams = 3
+)
+
+// Rig is a server over a store of its own. Its agents are helper and team/writer.
+type Rig struct {
+	Store   *stores.Store
+	Started chan run.Ref // runs to be worked on
+
+	server  *httptest.Server
+	text    string // the type of the events with text
+	crashes atomic.Bool
+
+	mu      sync.Mutex
+	changed chan struct{} // closed at the next write
+	expires chan struct{} // closed when the time of all requests is up
+	units   table.Units
+	atStart table.Units // units when the last run was handed to its worker
+}
+
+// New starts a server. text is the type of its events whose delta is a text of the
+// agent.
+func New(t testing.TB, handler func(frontend.Config) http.Handler, text string) *Rig {
+	t.Helper()
+	r := &Rig{Started: make(chan run.Ref, 8), text: text, changed: make(chan struct{}), expires: make(chan struct{})}
+	engine := hooks.New(storetest.Engine(t), hooks.Hooks{
+		After: func(_ context.Context, c hooks.Call, u table.Units, err error) error {
+			r.count(u, c.Op == hooks.Write || c.Op == hooks.Transact)
+			return err
+		},
+	})
+	r.Store = stores.New(engine, sessions.WithQuotas(quota.Limits{Streams: maxStreams}))
+	serve := handler(frontend.Config{
+		Sessions: r.Store, Rewinds: r.Store, Runs: crashing{r.Store, &r.crashes}, Agents: agents{}, Grants: r.Store, Streams: r.Store,
+		StartRun: r.start,
+		Watch:    r.watch, Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
+		CheckEvery: 500 * time.Millisecond, KeepAlive: time.Second,
+	})
+	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		ctx, cancel := r.limited(req.Context())
+		defer cancel()
+		serve.ServeHTTP(w, req.WithContext(frontend.WithCaller(ctx, req.Header.Get("User"), "token", "")))
+	}))
+	t.Cleanup(r.server.Close)
+	return r
+}
+
+// limited returns a context that TimeUp ends.
+func (r *Rig) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	r.mu.Lock()
+	expires := r.expires
+	r.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-expires:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// TimeUp ends the time of all requests so far.
+func (r *Rig) TimeUp() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.expires)
+	r.expires = make(chan struct{})
+}
+
+// CrashNextStart fails the next start of a run before it does anything.
+func (r *Rig) CrashNextStart() { r.crashes.Store(true) }
+
+var errCrash = errors.New("the function crashed")
+
+type crashing struct {
+	*stores.Store
+	next *atomic.Bool
+}
+
+func (c crashing) Start(ctx context.Context, s run.Start) (run.Run, error) {
+	if c.next.CompareAndSwap(true, false) {
+		return run.Run{}, errCrash
+	}
+	return c.Store.Start(ctx, s)
+}
+
+type agents struct{}
+
+func (agents) HasAgent(name string) bool { return name == "helper" || name == "team/writer" }
+
+func (r *Rig) start(_ context.Context, ref run.Ref) error {
+	r.mu.Lock()
+	r.atStart = r.units
+	r.mu.Unlock()
+	r.Started <- ref
+	return nil
+}
+
+func (r *Rig) count(u table.Units, wrote bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.units = r.units.Plus(u)
+	if wrote {
+		close(r.changed)
+		r.changed = make(chan struct{})
+	}
+}
+
+// Units returns the capacity that the server and the test have consumed so far.
+func (r *Rig) Units() table.Units {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.units
+}
+
+// UnitsAtStart returns what Units returned when the last run was handed to its worker.
+func (r *Rig) UnitsAtStart() table.Units {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.atStart
+}
+
+// Users returns the texts of the user's effective messages in one of alice's sessions.
+func (r *Rig) Users(t testing.TB, sessionID string) []string {
+	t.Helper()
+	page, err := r.Store.Events(t.Context(), Alice, sessionID, session.EventQuery{View: session.Effective, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range page.Events {
+		var c struct{ Parts []struct{ Text string } }
+		if e.Author == "user" && json.Unmarshal(e.Fields["content"], &c) == nil && len(c.Parts) > 0 {
+			out = append(out, c.Parts[0].Text)
+		}
+	}
+	return out
+}
+
+// TakeStreams opens as many streams as alice may have open, when all others have ended.
+func (r *Rig) TakeStreams(t testing.TB) {
+	t.Helper()
+	until := time.Now().Add(maxWait)
+	for taken := 0; taken < maxStreams; {
+		_, err := r.Store.TakeStream(t.Context(), quota.Stream{UserID: Alice, Subject: "x", Lasting: time.Minute})
+		switch {
+		case err == nil:
+			taken++
+		case !errors.Is(err, fault.Of(fault.Busy)) || time.Now().After(until): // busy: a stream is just ending
+			t.Fatal(err)
+		}
+	}
+}

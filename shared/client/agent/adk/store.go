@@ -1,0 +1,72 @@
+package adk
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/client/agent/output"
+	"github.com/rethread/rethread/shared/client/agent/transcript"
+)
+
+// store stores a whole event, which completes the item in progress if there is one.
+func (r *reader) store(o *streamEvent) error {
+	if o.empty() {
+		return nil
+	}
+	for _, id := range o.LongRunning {
+		r.waiting[id] = true
+	}
+	for _, p := range o.Content.Parts {
+		if p.Response != nil {
+			delete(r.waiting, p.Response.ID)
+		}
+	}
+	id := o.ID
+	if r.speaker != nil || id == r.last || fault.CheckNewID("", id) != nil {
+		id = "" // the item's, or the store's
+	}
+	r.speaker, r.last = nil, o.ID
+	raw, err := o.event(id, r.session)
+	if err != nil {
+		return err
+	}
+	if err := r.out.Event(raw); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Actions.Artifacts)) {
+		if err := r.keep(o, name, o.Actions.Artifacts[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep stores an artifact as an event with its content.
+func (r *reader) keep(o *streamEvent, name string, version json.Number) error {
+	text, err := r.artifact(name, version.String())
+	if err != nil && !errors.Is(err, errNotFound) {
+		return err
+	}
+	var part transcript.Part
+	raw := snakeCase(text)
+	if !json.Valid(bytes.TrimSpace(raw)) || json.Unmarshal(raw, &part) != nil || len(raw) > output.MaxEvent/2 {
+		part = transcript.Part{}
+	}
+	content, err := jsonx.Marshal(map[string]any{"role": "model", "parts": []json.RawMessage{artifactPart(part, raw, name, version)}})
+	if err != nil {
+		return err
+	}
+	event, err := jsonx.Marshal(map[string]any{
+		"author": o.Author, "content": json.RawMessage(content),
+		recordMember: record{Artifact: &artifact{Name: name, Version: version}},
+	})
+	if err != nil {
+		return err
+	}
+	return r.out.Event(event)
+}

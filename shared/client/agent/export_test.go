@@ -1,4 +1,0 @@
-package agent
-
-// NewIdleReader lets tests of idle readers use their own clock.
-var NewIdleReader = newIdleReader //nolint:gochecknoglobals // for tests

@@ -1,0 +1,59 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/sleep"
+)
+
+const (
+	// handTries is how often a queued run is handed over before it fails.
+	handTries = 3
+	// handPause is the pause before the next try.
+	handPause = 500 * time.Millisecond
+)
+
+// Next begins queued runs.
+type Next struct {
+	Store interface {
+		StartQueued(ctx context.Context, userID, sessionID string) (*Run, error)
+		End(ctx context.Context, ref Ref, status Status, problem *Problem) (Run, error)
+	}
+	// Hand hands a run to a worker; it may do so twice for the same run.
+	Hand func(context.Context, Ref) error
+}
+
+// Start begins the first run of a session's queue, if it may begin now, and reports
+// whether a run was handed to a worker. It may be repeated: a run that no worker has
+// claimed is handed over again. A run that cannot be handed over fails, and the next
+// one takes over its input.
+func (n Next) Start(ctx context.Context, userID, sessionID string) (bool, error) {
+	r, err := n.Store.StartQueued(ctx, userID, sessionID)
+	if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
+		return false, nil // the session was deleted
+	}
+	if err != nil || r == nil {
+		return false, err
+	}
+	ref := Ref{UserID: userID, SessionID: sessionID, RunID: r.ID}
+	for try := 1; ; try++ {
+		if err = n.Hand(ctx, ref); err == nil {
+			return true, nil
+		}
+		if try == handTries || sleep.For(ctx, handPause) != nil {
+			break
+		}
+	}
+	if ctx.Err() != nil { // a repeat hands it over, or its lease expires
+		return false, err
+	}
+	_, endErr := n.Store.End(ctx, ref, Failed, NewProblem(CodeStart, "The run could not be handed to a worker."))
+	if errors.Is(endErr, fault.Of(fault.Conflict)) {
+		return true, nil // it was cancelled, or a worker has executed it
+	}
+	return false, errors.Join(fmt.Errorf("hand over queued run %s: %w", r.ID, err), endErr)
+}

@@ -1,0 +1,125 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// A request with an idempotency key gives its events ids of their positions and the
+// key, so that one trace of the request leads to all of them: in the lower bound of the
+// invocation that it begins, which is written anyway, or else a lower bound of its own
+// (docs/adr/0047-appends-by-idempotency-key.md).
+
+// withDerivedIDs gives the events without ids those that the request derives from its
+// key, for sessions of earlier versions, where each of them has a claim.
+func withDerivedIDs(a session.Append) session.Append {
+	a.Events = slices.Clone(a.Events)
+	for i := range a.Events {
+		if a.Events[i].ID == "" {
+			a.Events[i].ID = a.Keyed.IDs[i]
+		}
+	}
+	return a
+}
+
+// keyedBy makes the ids of the events without one depend on the request's key.
+func (w *writer) keyedBy(k *session.Keyed) {
+	if k == nil || len(w.chosen) == len(w.events) {
+		return
+	}
+	w.keyed, w.tails = k, map[string]int{}
+	for i, e := range w.events {
+		if id, err := uuid.Parse(k.IDs[i]); err == nil && e.ID == "" {
+			w.random[i] = id
+			w.tails[session.WithoutPosition(session.PositionalID(1, id))] = i
+		}
+	}
+}
+
+// withoutID returns the events that the key's ids are for.
+func (w *writer) withoutID() []int {
+	var out []int
+	for i := range w.events {
+		if w.random[i] != uuid.Nil {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// findKeyed leaves a trace of the request. If there is one, it searches for the events
+// from there.
+func (w *writer) findKeyed(ctx context.Context) error {
+	if w.keyed == nil {
+		return nil
+	}
+	events := w.withoutID()
+	id := w.events[events[0]].InvocationID
+	held, err := w.boundWith(ctx, id, w.keyed.Name)
+	if err != nil {
+		return err
+	}
+	from := held.Position
+	if of := w.invocations[id]; of.phase == unknown && from >= w.at.next {
+		of.phase, of.bound = absent, from
+	}
+	if held.Keyed != w.keyed.Name {
+		if from, err = w.s.writeLowerBound(ctx, chosenKey(w.h.Log, w.keyed.Name), w.at.next); err != nil {
+			return err
+		}
+	}
+	if from >= w.at.next {
+		return nil
+	}
+	return w.search(ctx, from, events)
+}
+
+// boundWith returns the lower bound of an invocation. If there is none, it writes one
+// with the trace of the request.
+func (w *writer) boundWith(ctx context.Context, id, name string) (lowerBound, error) {
+	k := invocationKey(w.h.Log, id)
+	if id == w.at.invocation {
+		var held lowerBound
+		if found, err := w.s.db.Get(ctx, k, &held); found || err != nil {
+			return held, err
+		}
+	}
+	w.bounded[id] = true
+	return w.s.putLowerBound(ctx, lowerBound{PK: k.PK, SK: k.SK, Position: w.at.next, Keyed: name})
+}
+
+// findOnly finds the events of a request with an idempotency key that are all in the
+// log; session.ErrNotAppended otherwise.
+func (w *writer) findOnly(ctx context.Context) (int, error) {
+	if w.keyed == nil || len(w.chosen) > 0 {
+		return 0, session.ErrNotAppended
+	}
+	at, err := w.s.readHead(ctx, w.h)
+	if err != nil {
+		return 0, err
+	}
+	w.start(at)
+	for _, k := range []table.Key{
+		invocationKey(w.h.Log, w.events[0].InvocationID), chosenKey(w.h.Log, w.keyed.Name),
+	} {
+		var held lowerBound
+		found, err := w.s.db.Get(ctx, k, &held)
+		if err != nil {
+			return 0, err
+		}
+		if found && (held.Keyed == w.keyed.Name || k.SK[:len(prefixChosen)] == prefixChosen) {
+			if err := w.search(ctx, held.Position, w.withoutID()); err != nil {
+				return 0, err
+			}
+		}
+		if len(w.fresh()) == 0 {
+			return 0, nil
+		}
+	}
+	return 0, session.ErrNotAppended
+}

@@ -1,0 +1,133 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// header reads a session that the user owns.
+func (s *Store) header(ctx context.Context, userID, id string) (*header, error) {
+	item, err := s.db.GetItem(ctx, sessionKey(id))
+	return ownHeader(item, err, userID, id)
+}
+
+// headerEventually is header at half the price, for callers that notice a header that
+// is not the latest.
+func (s *Store) headerEventually(ctx context.Context, userID, id string) (*header, error) {
+	item, err := s.db.GetEventually(ctx, sessionKey(id))
+	return ownHeader(item, err, userID, id)
+}
+
+func ownHeader(item table.Item, err error, userID, id string) (*header, error) {
+	var h header
+	if err == nil && item != nil {
+		err = table.Decode(item, &h)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read session %s: %w", id, err)
+	case item == nil:
+		return nil, missingSession()
+	case h.User != userID:
+		return nil, fault.NotYours("session")
+	}
+	return &h, nil
+}
+
+// errMissingEntry says that a log lacks an entry that it must contain.
+var errMissingEntry = errors.New("an entry is missing")
+
+func missingSession() error { return fault.Missing("Session") }
+
+// checkExists checks that a session has not been deleted: what was read of its log
+// before is then complete.
+func (s *Store) checkExists(ctx context.Context, h *header) error {
+	found, err := s.db.Get(ctx, tasksDeletedKey(h.Log), &struct{}{})
+	if err == nil && found {
+		err = missingSession()
+	}
+	return err
+}
+
+// notFoundIfDeleted returns NotFound when the session was deleted during the
+// operation, and err otherwise. Without a header it returns err.
+func (s *Store) notFoundIfDeleted(ctx context.Context, h *header, err error) error {
+	var known *fault.Error
+	if h == nil || err == nil || errors.Is(err, table.ErrConditionFailed) || errors.Is(err, errRewound) ||
+		(errors.As(err, &known) && known.Kind != fault.NotFound) {
+		return err
+	}
+	if gone := s.checkExists(ctx, h); errors.Is(gone, fault.Of(fault.NotFound)) {
+		return gone
+	}
+	return err
+}
+
+// render returns the domain's session for a header and the head of its log.
+func (s *Store) render(h *header, at head) (session.Session, error) {
+	var meta json.RawMessage
+	if err := s.content.Decode(h.Meta, &meta); err != nil {
+		return session.Session{}, fmt.Errorf("metadata of session %s: %w", h.id(), err)
+	}
+	out := session.Session{
+		ID:          h.id(),
+		UserID:      h.User,
+		AppName:     h.App,
+		Agent:       h.Agent,
+		Name:        h.Name,
+		Status:      h.Status,
+		Metadata:    meta,
+		Epoch:       h.Epoch,
+		HeadSeq:     at.last(),
+		CreatedTime: h.Created,
+		UpdatedTime: max(h.Created, h.lastActivity(), at.time),
+		Version:     h.Version,
+	}
+	if h.Run != "" {
+		out.ActiveRunID = &h.Run
+	}
+	if h.Retention > 0 {
+		out.Retention, out.ExpiresTime = h.Retention, h.retained().Expires(out.UpdatedTime)
+	}
+	if o := h.Origin; o != nil {
+		out.Fork = &session.Fork{
+			SessionID: o.Session, RewindBeforeInvocationID: o.Before, BoundaryFound: o.Found, Taken: o.Base,
+		}
+	}
+	return out, nil
+}
+
+// headerAndHead reads a session and the head of its log. If the head includes a
+// rewind that the header does not, both are read again, so that they belong
+// together.
+func (s *Store) headerAndHead(ctx context.Context, userID, id string) (h *header, at head, err error) {
+	err = records.Settled(ctx, func() (err error) {
+		if h, err = s.header(ctx, userID, id); err != nil {
+			return err
+		}
+		if at, err = s.readHead(ctx, h); err == nil && at.lastMarker > h.Marker {
+			err = errRewound
+		}
+		return err
+	})
+	if err != nil {
+		return nil, head{}, err
+	}
+	return h, at, nil
+}
+
+// Get implements session.Store.
+func (s *Store) Get(ctx context.Context, userID, id string) (session.Session, error) {
+	h, at, _, err := s.readSettled(ctx, userID, id)
+	if err != nil {
+		return session.Session{}, err
+	}
+	return s.render(h, at)
+}

@@ -1,0 +1,235 @@
+package agui
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/transport/agui/convert"
+	"github.com/rethread/rethread/shared/transport/frontend"
+	"github.com/rethread/rethread/shared/transport/frontend/conversation"
+)
+
+// postRun runs an agent and streams the run.
+func (s *server) postRun(w http.ResponseWriter, r *http.Request, agent string) error {
+	in, err := readInput(w, r)
+	if err != nil {
+		return err
+	}
+	return s.WithLease(r.Context(), func(ctx context.Context) error {
+		b := &frontend.Beginning{Server: s.Server, Agent: agent, In: in.Input}
+		b.Resolve = func(_ session.Session, h conversation.History, _ bool) (out conversation.Input, err error) {
+			out = in.Input
+			out.RunID, err = in.ContinuedID(h)
+			return out, err
+		}
+		out, err := b.Begin(ctx)
+		if runID, busy := frontend.Busy(err); busy {
+			s.sendOnly(ctx, w, in.Old, convert.RunError(
+				convert.CodeBusy, "Another run of the thread is in progress: "+runID, map[string]any{"run_id": runID}))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if out.Ref.RunID == "" {
+			return s.sendNothing(ctx, w, in, out)
+		}
+		s.sendRun(ctx, w, out, in.Old, false)
+		return nil
+	})
+}
+
+// sendNothing answers a request without anything new: no run begins.
+func (s *server) sendNothing(ctx context.Context, w http.ResponseWriter, in convert.Input, out frontend.Begun) error {
+	state, err := s.state(ctx, out.Ref, out.AsGuest)
+	if err != nil {
+		return err
+	}
+	thread := out.Before.Thread()
+	if !thread.Ended() {
+		if err := s.Whole(ctx, &out); err != nil {
+			return err
+		}
+		thread = out.Before.Thread()
+	}
+	s.sendOnly(ctx, w, in.Old,
+		convert.RunStarted(in.SessionID, in.RunID), convert.StateSnapshot(state), convert.Finished(thread, in.SessionID, in.RunID))
+	return nil
+}
+
+func (s *server) state(ctx context.Context, ref run.Ref, guest bool) (*conversation.State, error) {
+	if ref.UserID == "" { // a session that was not created
+		return conversation.NewState(session.Values{}, guest), nil
+	}
+	state, err := s.Sessions.State(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	return conversation.NewState(state.Merged, guest), nil
+}
+
+// postConnect is getThread for clients that send RunAgentInput.
+func (s *server) postConnect(w http.ResponseWriter, r *http.Request, _ string) error {
+	in, err := readInput(w, r)
+	if err != nil {
+		return err
+	}
+	return s.connect(w, r, in.SessionID, in.Old)
+}
+
+// getThread streams what a thread shows and, if a run is in progress, the run from its
+// beginning to its end.
+func (s *server) getThread(w http.ResponseWriter, r *http.Request, _ string) error {
+	return s.connect(w, r, frontend.PathParameter(r, "thread_id"), false)
+}
+
+func (s *server) connect(w http.ResponseWriter, r *http.Request, id string, old bool) error {
+	if err := fault.CheckID("threadId", id); err != nil {
+		return err
+	}
+	return s.WithLease(r.Context(), func(ctx context.Context) error {
+		of, p, err := s.ReadSession(ctx, id, access.Watch)
+		if err != nil {
+			return err
+		}
+		out, err := s.Active(ctx, of, p.Guest())
+		if err == nil {
+			err = s.Whole(ctx, &out)
+		}
+		if err != nil {
+			return err
+		}
+		if out.Ref.RunID != "" {
+			s.sendRun(ctx, w, out, old, true)
+			return nil
+		}
+		return s.sendThread(ctx, w, out, old)
+	})
+}
+
+// sendThread sends a thread without a run in progress: its messages, its state and how
+// its last run ended.
+func (s *server) sendThread(ctx context.Context, w http.ResponseWriter, out frontend.Begun, old bool) error {
+	state, err := s.state(ctx, out.Ref, out.AsGuest)
+	if err != nil {
+		return err
+	}
+	events := out.Before.Events
+	ref, thread := out.Ref, out.Before.Thread()
+	end := convert.Event(nil)
+	if len(events) > 0 {
+		ref.RunID = events[len(events)-1].InvocationID
+		r, err := s.Runs.Run(ctx, ref)
+		if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+			return err
+		}
+		if err == nil {
+			end = convert.Outcome(thread, r)
+		}
+	} else {
+		ref.RunID = s.NewID()
+	}
+	if end == nil {
+		end = convert.Finished(thread, ref.SessionID, ref.RunID)
+	}
+	s.sendOnly(ctx, w, old,
+		convert.RunStarted(ref.SessionID, ref.RunID), convert.MessagesSnapshot(convert.Messages(thread)), convert.StateSnapshot(state), end)
+	return nil
+}
+
+// runStream is the stream of one run.
+type runStream struct {
+	*server
+	frontend.Begun
+
+	old      bool // the client speaks a version before 1.0
+	messages bool // begin with the thread's messages
+	out      *frontend.Sender
+	stream   *convert.Stream // nil before the first events
+}
+
+// sendRun streams a run from its beginning to its end. The stream's status and head
+// are sent with the first event.
+func (s *server) sendRun(ctx context.Context, w http.ResponseWriter, b frontend.Begun, old, messages bool) {
+	rs := &runStream{server: s, Begun: b, old: old, messages: messages, out: frontend.NewSender(ctx, w, s.KeepAlive)}
+	defer rs.out.Close()
+	rs.send([]convert.Event{convert.RunStarted(b.Ref.SessionID, b.Ref.RunID)})
+	r, err := s.Follow(ctx, &rs.Begun, rs.out.Left, rs.update)
+	switch {
+	case err != nil:
+		rs.fail(ctx, err)
+	case r.ID != "":
+		rs.send(rs.stream.Finish(r))
+	}
+}
+
+// update sends what is new in the run's events.
+func (rs *runStream) update(ctx context.Context, own []session.Event) error {
+	if rs.stream == nil {
+		state, err := rs.state(ctx, rs.Ref, rs.AsGuest)
+		if err != nil {
+			return err
+		}
+		before := rs.Before.With(own)
+		if rs.messages {
+			rs.send([]convert.Event{convert.MessagesSnapshot(convert.Messages(before.Thread()))})
+		}
+		rs.send([]convert.Event{convert.StateSnapshot(state)})
+		rs.stream = convert.NewStream(before, own, state)
+	}
+	events, err := rs.stream.Update(own)
+	if errors.Is(err, conversation.ErrOlder) {
+		if err := rs.Whole(ctx, &rs.Begun); err != nil {
+			return err
+		}
+		rs.stream.Before(rs.Before.With(own))
+		events, err = rs.stream.Update(own)
+	}
+	rs.send(events)
+	return err
+}
+
+// fail sends why the stream ends before its run.
+func (rs *runStream) fail(ctx context.Context, err error) {
+	if rs.stream != nil {
+		rs.send(rs.stream.Close())
+	}
+	var f *fault.Error
+	switch {
+	case ctx.Err() != nil: // the time is up, or another stream has the slot
+		rs.send([]convert.Event{convert.RunError(convert.CodeReconnect,
+			"The stream ends before its run. Send the same request again to go on.", map[string]any{"run_id": rs.Ref.RunID})})
+	case errors.As(err, &f) && f.Kind != 0:
+		rs.send([]convert.Event{convert.RunError("access_lost", f.Detail, nil)})
+	default:
+		rs.Log.ErrorContext(ctx, "a stream failed", "error", err)
+		rs.send([]convert.Event{convert.RunError(convert.CodeReconnect,
+			"The stream failed, its run goes on. Send the same request again to go on.", map[string]any{"run_id": rs.Ref.RunID})})
+	}
+}
+
+func (rs *runStream) send(events []convert.Event) {
+	sendEvents(rs.out, rs.old, events)
+}
+
+// sendOnly sends events that are a whole stream. old is a client of a version before
+// 1.0.
+func (s *server) sendOnly(ctx context.Context, w http.ResponseWriter, old bool, events ...convert.Event) {
+	out := frontend.NewSender(ctx, w, s.KeepAlive)
+	defer out.Close()
+	sendEvents(out, old, events)
+}
+
+func sendEvents(out *frontend.Sender, old bool, events []convert.Event) {
+	for _, e := range events {
+		if old {
+			e = e.ForOld()
+		}
+		out.Send(e)
+	}
+}

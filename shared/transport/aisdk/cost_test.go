@@ -1,0 +1,39 @@
+package aisdk_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// A message to a long chat costs as much as one to a short chat, whether the list has all
+// messages, the last ones or just the new one.
+func TestNewMessageReadsLittleOfALongChat(t *testing.T) {
+	t.Parallel()
+	// Read units until the run begins, with those of its start.
+	most := map[string]float64{"all messages": 22, "the last ones": 22, "none": 34}
+	for _, turns := range []int{10, 2000} {
+		var all []string
+		for i := range turns {
+			all = append(all, fmt.Sprintf("u%d", i), fmt.Sprintf("@r%d", i))
+		}
+		for name, known := range map[string][]string{"all messages": all, "the last ones": all[len(all)-2:], "none": nil} {
+			t.Run(fmt.Sprintf("%d turns, list with %s", turns, name), func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t)
+				r.Grow(t, "s", 0, turns)
+				before := r.Units().Read
+				s := r.chat(t, list(slices.Concat(known, []string{"n"})...))
+				w := r.Work(t)
+				read := r.UnitsAtStart().Read - before
+				t.Logf("%v read units", read)
+				if read > most[name] {
+					t.Errorf("the request reads %v units, want at most %v", read, most[name])
+				}
+				w.Write(t, "hi")
+				w.Complete(t, `{"text":"hi"}`, nil)
+				mustEnd(t, s, whole, "hi")
+			})
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package frontend
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/transport/frontend/conversation"
+)
+
+// startedBefore reports whether the run of the request exists already. It returns
+// fault.Conflict if that has other input, or was rewound.
+func (b *Beginning) startedBefore(ctx context.Context, out *Begun, h conversation.History) (bool, error) {
+	r, err := b.Runs.Run(ctx, out.Ref)
+	switch {
+	case errors.Is(err, fault.Of(fault.NotFound)):
+		return false, nil
+	case err != nil:
+		return false, err
+	case r.Status == run.Waiting: // its input is not among the events
+		out.Before, out.Queued = h, true
+		return true, nil
+	}
+	if err := b.In.Repeats(h, out.Ref.RunID); err != nil {
+		return false, err
+	}
+	before, own := h.Split(out.Ref.RunID)
+	if len(own) == 0 {
+		return false, fault.New(fault.Conflict, "the run was rewound").
+			With("run_id", out.Ref.RunID).With("code", conversation.CodeRewound)
+	}
+	out.Before, out.After = before, own[0].Seq-1
+	return true, nil
+}
+
+// unfinished returns the last run of a session if it failed or was cancelled; "" without
+// one, and during a run.
+func (b *Beginning) unfinished(ctx context.Context, of session.Session, h *History) (string, error) {
+	last := h.last()
+	if of.ActiveRunID != nil || last == "" {
+		return "", nil
+	}
+	r, err := b.Runs.Run(ctx, run.Ref{UserID: of.UserID, SessionID: of.ID, RunID: last})
+	switch {
+	case errors.Is(err, fault.Of(fault.NotFound)): // not a run
+		return "", nil
+	case err != nil:
+		return "", err
+	case r.Status == run.Failed || r.Status == run.Cancelled:
+		return last, nil
+	}
+	return "", nil
+}
+
+// endsOf returns the last run of a session if the next start removes it.
+func (b *Beginning) endsOf(of session.Session, unfinished string) conversation.Ends {
+	switch {
+	case of.ActiveRunID == nil:
+		return conversation.Ends{Discarded: unfinished}
+	case b.In.OnActive == run.Enqueue:
+		return conversation.Ends{}
+	}
+	return conversation.Ends{Replaced: *of.ActiveRunID}
+}

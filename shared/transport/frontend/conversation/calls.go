@@ -1,0 +1,86 @@
+package conversation
+
+import (
+	"strconv"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// InterruptCall is the name of the calls by which agents that speak AG-UI interrupt
+// their runs. They are not shown as calls.
+const InterruptCall = "ag_ui_interrupt"
+
+// Call is a call of a function in a session.
+type Call struct {
+	ID       string // for front ends, unique in the session
+	Name     string
+	Args     string // JSON text, so far
+	Run      string // the invocation
+	Waits    bool   // its response is a later input
+	Answered bool
+
+	event string // its id
+	part  int
+	own   string // the agent's id of the call, may be empty
+}
+
+// calls are the calls of a session, in order. For front ends the ids of calls are
+// unique in a session; agents may use an id again or have none, so such a call is shown
+// with the id of its event and part.
+type calls struct {
+	list []*Call
+	used map[string]bool
+	byAt map[callAt]*Call
+}
+
+type callAt struct {
+	event string
+	part  int
+}
+
+func newCalls() *calls { return &calls{used: map[string]bool{}, byAt: map[callAt]*Call{}} }
+
+// begin adds the call in a part of an event.
+func (c *calls) begin(e session.Event, i int, m member) *Call {
+	shown := m.Call.ID
+	if shown == "" || c.used[shown] {
+		shown = e.ID + ":" + strconv.Itoa(i)
+	}
+	c.used[shown] = true
+	one := &Call{ID: shown, Name: m.Call.Name, Run: e.InvocationID, event: e.ID, part: i, own: m.Call.ID}
+	c.list = append(c.list, one)
+	c.byAt[callAt{e.ID, i}] = one
+	return one
+}
+
+// at returns the call in a part of an event; nil without one.
+func (c *calls) at(event string, part int) *Call { return c.byAt[callAt{event, part}] }
+
+// answer returns the call that a response is for and marks it; nil without one. A
+// response without an id is for the first open call with its name.
+func (c *calls) answer(m member) *Call {
+	var found *Call
+	for _, one := range c.list {
+		switch {
+		case m.Response.ID == "" && !one.Answered && one.Name == m.Response.Name:
+			one.Answered = true
+			return one
+		case m.Response.ID != "" && one.own == m.Response.ID && (found == nil || !one.Answered):
+			found = one
+		}
+	}
+	if found != nil {
+		found.Answered = true
+	}
+	return found
+}
+
+// shownAs returns the latest call with an id for front ends; nil without one.
+func (c *calls) shownAs(id string) *Call {
+	for i := len(c.list) - 1; i >= 0; i-- {
+		if c.list[i].ID == id {
+			return c.list[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package conversation
+
+import (
+	"encoding/json"
+
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// Codes of the faults by which a repeated request is refused.
+const (
+	// CodeRewound means that the run was rewound or discarded.
+	CodeRewound = "run_rewound"
+	// CodeOtherInput means that the run has begun with other input.
+	CodeOtherInput = "other_input"
+)
+
+// Input is a request to run an agent.
+type Input struct {
+	SessionID, RunID string
+	State            session.Values // nil for none
+	Messages         []Given
+	Answers          []Answer
+	// FrontEnd is what the agent may use besides the messages.
+	run.FrontEnd
+	Options
+	// At is the JSON pointer of the messages in the request.
+	At string
+}
+
+// Given is a message of a request. Only those of a person and of tools can be input.
+type Given struct {
+	ID, Role string
+	// Parts is the content of a person's message.
+	Parts []Part
+	// CallID is the call, by its id for front ends, that a tool's message answers.
+	CallID string
+	// Response is a tool's answer, an object.
+	Response json.RawMessage
+	// Err is why the content cannot be input. It is returned if the message is new.
+	Err error
+	// At and CallAt are the JSON pointers of the message and of its CallID.
+	At, CallAt string
+}
+
+// Answer is the answer to a call that waits for one.
+type Answer struct {
+	CallID    string // for front ends
+	Cancelled bool
+	Value     json.RawMessage // nil for none
+	At        string          // the JSON pointer of CallID
+}

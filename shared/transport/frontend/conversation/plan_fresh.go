@@ -1,0 +1,99 @@
+package conversation
+
+import (
+	"slices"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// fresh returns the new messages from an index on, and the answers to calls, as input.
+func (in Input) fresh(t *Thread, from int) ([]session.Event, error) {
+	var out []session.Event
+	if !t.certainCalls() && in.answersCalls(from) {
+		return nil, ErrOlder
+	}
+	answers, err := in.answers(t)
+	if err != nil {
+		return nil, err
+	}
+	if len(answers) > 0 {
+		e, err := inputEvent("", answers)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	for _, m := range in.Messages[from:] {
+		if m.Role == Tool && slices.Contains(in.callIDs(), m.CallID) {
+			continue // the same answer a second time
+		}
+		parts, err := m.parts(t)
+		if err != nil {
+			return nil, err
+		}
+		if len(parts) == 0 {
+			continue
+		}
+		if err := fault.CheckID(m.At+"/id", m.ID); err != nil {
+			return nil, err
+		}
+		e, err := inputEvent(m.ID, parts)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// answersCalls reports whether the answers or the messages from an index on are for
+// calls.
+func (in Input) answersCalls(from int) bool {
+	return len(in.Answers) > 0 || slices.ContainsFunc(in.Messages[from:], func(m Given) bool { return m.Role == Tool })
+}
+
+// answers returns the responses to the calls that are answered.
+func (in Input) answers(t *Thread) ([]Part, error) {
+	var parts []Part
+	for _, a := range in.Answers {
+		c := t.view.calls.shownAs(a.CallID)
+		if c == nil && t.partial {
+			return nil, ErrOlder
+		}
+		if c == nil || !c.Waits {
+			return nil, fault.Field(fault.Invalid, a.At, "is no interrupt of the thread")
+		}
+		if c.Answered {
+			continue // sent before
+		}
+		value, err := a.response(c)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, responsePart(c, value))
+	}
+	return parts, nil
+}
+
+// parts returns a message as the parts of an input; none if it is not input or its
+// call was answered before.
+func (m Given) parts(t *Thread) ([]Part, error) {
+	switch m.Role {
+	case User:
+		return m.Parts, m.Err
+	case Tool:
+		c := t.view.calls.shownAs(m.CallID)
+		if c == nil && t.partial {
+			return nil, ErrOlder
+		}
+		if c == nil {
+			return nil, fault.Field(fault.Invalid, m.CallAt, "is no call of the thread")
+		}
+		if c.Answered {
+			return nil, nil
+		}
+		return []Part{responsePart(c, m.Response)}, m.Err
+	}
+	return nil, nil // the agent's, or instructions, which a session does not have
+}

@@ -1,0 +1,150 @@
+package conversation
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// Kind is what a part of an event is for a front end.
+type Kind string
+
+// Kinds of parts.
+const (
+	PieceText     Kind = "text"
+	PieceThought  Kind = "thought"
+	PieceCall     Kind = "call"
+	PieceResponse Kind = "response"
+	PieceFile     Kind = "file"
+	PieceOther    Kind = "other" // of no kind that front ends know
+)
+
+// Piece is a part of an event.
+type Piece struct {
+	Kind Kind
+	// Text is the text of a text or thought, or the JSON text of the arguments of a
+	// call, so far.
+	Text string
+	// CallID is the id of a call, unique in its session, or of the call that a response
+	// is for; "" for a response without a call.
+	CallID string
+	// GivenID is the id of the call in the event, which may be empty or not unique.
+	GivenID string
+	Name    string // of the function
+	Waits   bool   // the response of a call is a later input
+	// Interrupt is set for a call by which an agent interrupts its run, and for the
+	// response to one. Protocols with interrupts do not show it as a call.
+	Interrupt bool
+	Value     json.RawMessage // of a response
+	// URL is the address of a file, "" for one that is part of the event, whose bytes
+	// are Data, in base64.
+	URL, Data, MediaType, Filename string
+	Raw                            json.RawMessage
+}
+
+// Address returns the address of a file, a data URL for one that is part of the event.
+func (p Piece) Address() string {
+	if p.URL != "" {
+		return p.URL
+	}
+	return "data:" + p.MediaType + ";base64," + p.Data
+}
+
+// ResultText returns a response as text. A response whose only member is a string named
+// result is that string.
+func (p Piece) ResultText() string {
+	var members map[string]json.RawMessage
+	var text string
+	switch {
+	case jsonx.IsNull(p.Value):
+		return "{}"
+	case json.Unmarshal(p.Value, &members) == nil && len(members) == 1 &&
+		!jsonx.IsNull(members["result"]) && json.Unmarshal(members["result"], &text) == nil:
+		return text
+	}
+	return string(p.Value)
+}
+
+// View reads the events of a session, in order, as pieces.
+type View struct {
+	calls    *calls
+	answered map[callAt]*Call // by the event and the part with the response; nil without a call
+}
+
+// NewView returns a view of a session.
+func NewView() *View { return &View{calls: newCalls(), answered: map[callAt]*Call{}} }
+
+// Pieces returns the parts of the next event, or again those of one that has changed.
+func (v *View) Pieces(e session.Event) []Piece {
+	parts, raws := partsOf(e)
+	long := e.LongRunningCalls()
+	out := make([]Piece, len(parts))
+	for i, p := range parts {
+		out[i] = v.piece(e, i, p, long)
+		out[i].Raw = raws[i]
+	}
+	return out
+}
+
+func (v *View) piece(e session.Event, i int, p member, long []string) Piece {
+	switch p.kind() {
+	case PieceText:
+		return Piece{Kind: PieceText, Text: *p.Text}
+	case PieceThought:
+		return Piece{Kind: PieceThought, Text: *p.Text}
+	case PieceCall:
+		one := v.calls.at(e.ID, i)
+		if one == nil {
+			one = v.calls.begin(e, i, p)
+		}
+		one.Args, one.Waits = p.args(), slices.Contains(long, p.Call.ID)
+		return Piece{
+			Kind: PieceCall, Text: one.Args, CallID: one.ID, GivenID: p.Call.ID, Name: one.Name, Waits: one.Waits,
+			Interrupt: one.Name == InterruptCall,
+		}
+	case PieceResponse:
+		return v.response(callAt{e.ID, i}, p)
+	case PieceFile:
+		return p.file()
+	case PieceOther:
+	}
+	return Piece{Kind: PieceOther}
+}
+
+func (v *View) response(at callAt, p member) Piece {
+	of, known := v.answered[at]
+	if !known {
+		of = v.calls.answer(p)
+		v.answered[at] = of
+	}
+	out := Piece{Kind: PieceResponse, GivenID: p.Response.ID, Name: p.Response.Name, Value: p.Response.Response}
+	if of == nil { // or it is older than what was read
+		out.Interrupt = p.Response.Name == InterruptCall
+		return out
+	}
+	out.CallID, out.Interrupt = of.ID, of.Name == InterruptCall
+	return out
+}
+
+func (m member) file() Piece {
+	if m.Inline == nil {
+		return Piece{Kind: PieceFile, URL: m.File.URI, MediaType: m.File.MIMEType}
+	}
+	data := strings.NewReplacer("-", "+", "_", "/").Replace(m.Inline.Data)
+	return Piece{Kind: PieceFile, Data: data, MediaType: m.Inline.MIMEType, Filename: m.Inline.Name}
+}
+
+// Open returns the calls of a session whose response is a later input and has not
+// arrived.
+func (v *View) Open() []*Call {
+	var out []*Call
+	for _, c := range v.calls.list {
+		if c.Waits && !c.Answered {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+// Package frontend is what the servers of front ends' protocols have in common: the
+// caller and its access, a run that a list of messages begins, and the stream of a run.
+// A stream reads its run from the table, so any instance can send it again, and the run
+// outlives the request. Formats of requests and streams belong to each protocol.
+package frontend
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/transport/follow"
+)
+
+// Runs are the operations on runs that the server uses.
+type Runs interface {
+	follow.Runs
+	Start(ctx context.Context, s run.Start) (run.Run, error)
+	Cancel(ctx context.Context, ref run.Ref) (run.Run, error)
+	End(ctx context.Context, ref run.Ref, status run.Status, problem *run.Problem) (run.Run, error)
+}
+
+// Agents reports which agents are configured.
+type Agents interface {
+	HasAgent(name string) bool
+}
+
+// Config configures a server.
+type Config struct {
+	Sessions session.Store
+	Rewinds  session.Rewinder
+	Runs     Runs
+	Agents   Agents
+	// Grants gives users other than the owner access to sessions.
+	Grants access.Grants
+	// AdminScope is the word in a token's scope that lets its bearer read every
+	// session; "" disables it.
+	AdminScope string
+	// StartRun hands a started run to a worker and returns without waiting for it.
+	StartRun func(context.Context, run.Ref) error
+	// Watch opens a connection that delivers what happens in a session.
+	Watch follow.WatchFunc
+	// Streams counts the open streams of each caller; nil does not limit them.
+	Streams quota.Streams
+
+	Log   *slog.Logger
+	Now   func() time.Time
+	NewID func() string // of rewinds, and of runs that never were
+
+	// AllowedOrigin is the value of Access-Control-Allow-Origin; "" omits it.
+	AllowedOrigin string
+	// CheckEvery is the interval at which a followed run is read without any
+	// message, to find one whose worker died: 20 s.
+	CheckEvery time.Duration
+	// StreamTurn is how long the lease of a dead stream counts, and the interval at
+	// which a live stream renews its lease: 90 s.
+	StreamTurn time.Duration
+	// KeepAlive is the interval of comments on an idle stream: 15 s.
+	KeepAlive time.Duration
+}
+
+// caller is the caller of a request.
+type caller struct {
+	user, token, scope string
+}
+
+type callerKey struct{}
+
+// WithCaller adds the caller, as verified by the gateway, with its token and the
+// token's scope, to a context.
+func WithCaller(ctx context.Context, user, token, scope string) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller{user: user, token: token, scope: scope})
+}
+
+// User returns the caller of a request; "" if there is none.
+func User(ctx context.Context) string { return callerOf(ctx).user }
+
+func callerOf(ctx context.Context) caller {
+	c, _ := ctx.Value(callerKey{}).(caller)
+	return c
+}

@@ -1,0 +1,195 @@
+package frontend
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/base/problem"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/transport/follow"
+)
+
+// maxBody is the gateway's limit, in bytes.
+const maxBody = 10 << 20
+
+// Server answers the requests for all agents.
+type Server struct {
+	Config
+
+	Mux     *chi.Mux
+	subject string
+	gate    *access.Gate
+}
+
+// NewServer returns a server without any requests of its own but those that are not
+// found. subject is the subject of its streams' leases.
+func NewServer(c Config, subject string) *Server {
+	for field, value := range map[*time.Duration]time.Duration{
+		&c.CheckEvery: 20 * time.Second, &c.StreamTurn: 90 * time.Second, &c.KeepAlive: 15 * time.Second,
+	} {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	s := &Server{Config: c, Mux: chi.NewMux(), subject: subject, gate: access.NewGate(c.Grants, c.Now, c.Log)}
+	s.Mux.NotFound(s.Handle(func(http.ResponseWriter, *http.Request, string) error { return fault.Missing("Page") }))
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer s.recover(r.Context(), w) // a panic must not end the process
+	if s.AllowedOrigin != "" {
+		w.Header().Set("Access-Control-Allow-Origin", s.AllowedOrigin)
+	}
+	if s.AllowedOrigin != "*" {
+		w.Header().Set("Vary", "Origin")
+	}
+	s.Mux.ServeHTTP(w, r)
+}
+
+func (s *Server) recover(ctx context.Context, w http.ResponseWriter) {
+	if v := recover(); v != nil {
+		s.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
+		problem.New(problem.Internal(), "").Write(w)
+	}
+}
+
+// Handle serves requests of callers for configured agents only. An error, which is
+// always one before the stream, is answered with a problem and its status.
+func (s *Server) Handle(serve func(w http.ResponseWriter, r *http.Request, agent string) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		agent := s.agentOf(r)
+		var err error
+		switch {
+		case callerOf(r.Context()).user == "":
+			err = fault.New(fault.Unauthorized, "send a bearer token")
+		case chi.URLParam(r, "agent") != "" && !s.Agents.HasAgent(agent):
+			err = fault.New(fault.NotFound, "no agent has this name")
+		default:
+			err = serve(w, r, agent)
+		}
+		if err == nil {
+			return
+		}
+		f, expected := problem.Of(err)
+		if !expected && r.Context().Err() == nil {
+			s.Log.ErrorContext(r.Context(), "a call failed", "path", r.URL.Path, "error", err)
+		}
+		problem.New(f, "").Write(w)
+	}
+}
+
+// agentOf returns the agent that a path names: "~" replaces the "/" between
+// namespace and name.
+func (s *Server) agentOf(r *http.Request) string {
+	segment := PathParameter(r, "agent")
+	if s.Agents.HasAgent(segment) {
+		return segment
+	}
+	return strings.Replace(segment, "~", "/", 1)
+}
+
+// PathParameter returns a decoded part of the path, or the raw one if it cannot be
+// decoded.
+func PathParameter(r *http.Request, name string) string {
+	value := chi.URLParam(r, name)
+	if r.URL.RawPath == "" { // the router has matched the decoded path
+		return value
+	}
+	if decoded, err := url.PathUnescape(value); err == nil {
+		return decoded
+	}
+	return value
+}
+
+// ReadBody reads the body of a request, which must be JSON by its type.
+func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, fault.New(fault.Malformed, "send application/json")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return nil, fault.New(fault.TooLarge, "the body cannot be read, or has more than %d MB", maxBody>>20)
+	}
+	return body, nil
+}
+
+// guest returns the caller as the access gate expects it.
+func (s *Server) guest(ctx context.Context) access.Caller {
+	c := callerOf(ctx)
+	return access.Caller{UserID: c.user, Admin: access.Admin(c.scope, s.AdminScope)}
+}
+
+// Do calls do with the caller's permission for an action on a session.
+func (s *Server) Do(ctx context.Context, id string, a access.Action, do func(access.Permission) error) error {
+	return s.gate.Do(ctx, s.guest(ctx), id, a, do)
+}
+
+// ReadSession reads a session if the caller may do the action with it. Its UserID is
+// the owner.
+func (s *Server) ReadSession(ctx context.Context, id string, a access.Action) (of session.Session, p access.Permission, err error) {
+	err = s.Do(ctx, id, a, func(given access.Permission) error {
+		p = given
+		var err error
+		of, err = s.Sessions.Get(ctx, p.Owner, id)
+		return err
+	})
+	return of, p, err
+}
+
+// recheck returns an error if a stream must not send what was just read: a guest's
+// permission may have ended since the stream began.
+func (s *Server) recheck(ctx context.Context, owner, sessionID string) error {
+	if owner == callerOf(ctx).user {
+		return nil
+	}
+	p, err := s.gate.Permission(ctx, s.guest(ctx), sessionID, access.Watch)
+	if err == nil && p.Owner != owner { // another session has the id now
+		return fault.Missing("Session")
+	}
+	return err
+}
+
+// WithLease calls do while it holds one of the caller's open streams.
+func (s *Server) WithLease(ctx context.Context, do func(context.Context) error) error {
+	leases := follow.Leases{Streams: s.Streams, Turn: s.StreamTurn, Subject: s.subject, Log: s.Log}
+	var err error
+	refused := leases.Do(ctx, callerOf(ctx).user, func(ctx context.Context) { err = do(ctx) })
+	return errors.Join(refused, err)
+}
+
+// Stop cancels the run in progress of a session. It returns the session's id and the
+// cancelled run; the zero run without one.
+func (s *Server) Stop(ctx context.Context, id string) (string, run.Run, error) {
+	of, _, err := s.ReadSession(ctx, id, access.CancelRun)
+	if err != nil || of.ActiveRunID == nil {
+		return of.ID, run.Run{}, err
+	}
+	stopped, err := s.Runs.Cancel(ctx, run.Ref{UserID: of.UserID, SessionID: of.ID, RunID: *of.ActiveRunID})
+	return of.ID, stopped, err
+}
+
+// WriteJSON answers a request with a value.
+func WriteJSON(w http.ResponseWriter, value any) error {
+	body, err := jsonx.Marshal(value)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body) // the caller may have left
+	return nil
+}
