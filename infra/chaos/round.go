@@ -25,6 +25,8 @@ const (
 	// betweenKills and betweenHosts are the average intervals of kills.
 	betweenKills = 3 * time.Second
 	betweenHosts = 45 * time.Second
+	// watchPace is how often the agent is looked at.
+	watchPace = 20 * time.Millisecond
 )
 
 // people are the users of a round; the last one leaves halfway through it, and the
@@ -91,7 +93,26 @@ func (r *round) storm(ctx context.Context) error {
 	r.world.Run(ctx, r.seed, devices, r.lasts)
 	stop()
 	r.plan.End()
-	return errors.Join(ctx.Err(), <-killed)
+	if err := errors.Join(ctx.Err(), <-killed); err != nil {
+		return err
+	}
+	return r.loseWorker(ctx)
+}
+
+// loseWorker kills the worker of a run that no user interrupts, so that another worker
+// must continue it. In the storm, most lost runs are cancelled or replaced before that.
+func (r *round) loseWorker(ctx context.Context) error {
+	if err := r.world.AskLast(ctx, r.seed); err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(ctx, finishTime)
+	defer stop()
+	for !r.agent.Speaking() {
+		if err := sleep.For(ctx, watchPace); err != nil {
+			return fmt.Errorf("the agent does not answer: %w", err)
+		}
+	}
+	return r.sys.KillWorkers(ctx, system.Runner)
 }
 
 // kill kills processes at random intervals until ctx ends.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rethread/rethread/infra/chaos/fold"
@@ -26,6 +27,8 @@ const (
 	pace      = 25 * time.Millisecond // between two words
 	itemWords = 40                    // in an item
 	firstItem = 6                     // items of an answer; one of a continuation
+	// firstWords are so many that the worker has written some of them.
+	firstWords = 30
 )
 
 // Call is a request that the agent has received.
@@ -51,6 +54,9 @@ func (c Call) Word(i int) string { return fmt.Sprintf("k%d.%d", c.Number, i) }
 type Agent struct {
 	url    string
 	server *http.Server
+
+	// speaking is how many answers have begun, with some words, and have not ended.
+	speaking atomic.Int32
 
 	mu    sync.Mutex
 	calls []Call
@@ -104,7 +110,7 @@ func (a *Agent) serve(rw http.ResponseWriter, r *http.Request) {
 		said.WriteString(e.Text())
 	}
 	rw.Header().Set("Content-Type", "text/event-stream")
-	_ = answer(r.Context(), rw, a.called(in.Run, in.Continuation, said.String())) // it fails only if the caller has gone
+	_ = a.answer(r.Context(), rw, a.called(in.Run, in.Continuation, said.String())) // it fails only if the caller has gone
 }
 
 func (a *Agent) called(run string, continuation int, said string) Call {
@@ -115,8 +121,15 @@ func (a *Agent) called(run string, continuation int, said string) Call {
 	return c
 }
 
-func answer(ctx context.Context, rw http.ResponseWriter, c Call) error {
+// Speaking reports whether an answer is in progress of which some words were sent.
+func (a *Agent) Speaking() bool { return a.speaking.Load() > 0 }
+
+func (a *Agent) answer(ctx context.Context, rw http.ResponseWriter, c Call) error {
 	for i := range c.Words() {
+		if i == firstWords {
+			a.speaking.Add(1)
+			defer a.speaking.Add(-1)
+		}
 		text := ""
 		if i%itemWords == 0 {
 			text = "event: item\ndata: {}\n\n"

@@ -165,10 +165,13 @@ func (s *System) Stop() error {
 	return errors.Join(errs...)
 }
 
+// Runner is the function that calls agents.
+const Runner = "runner"
+
 // victims are the functions whose processes are killed, the busiest more often.
 func victims() []string {
 	return []string{
-		"runner", "runner", "runner", "runs", "runs", "sessions", "sessions", "fanout", "fanout",
+		Runner, Runner, Runner, "runs", "runs", "sessions", "sessions", "fanout", "fanout",
 		"watch", "sse", "fork", "rewind", "tasks", "sweeper", "artifacts", "events",
 	}
 }
