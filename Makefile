@@ -15,9 +15,9 @@ GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 GOTEST   := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)
 VENV     := $(CURDIR)/.venv
 PYTOOLS  := $(VENV)/installed
-ADK      := clients/python
-VENV_ADK := $(CURDIR)/$(ADK)/.venv-adk
-ADKTOOLS := $(VENV_ADK)/installed $(VENV_ADK)-1/installed
+PYCLIENT := clients/python
+VENV_PYCLIENT := $(CURDIR)/$(PYCLIENT)/.venv
+PYCLIENTTOOLS := $(VENV_PYCLIENT)/installed $(VENV_PYCLIENT)-1/installed
 SUPPLY   := $(TOOLS)/supply
 RELEASE  := infra/tools/release
 RELEASETOOLS := $(RELEASE)/.venv/installed $(RELEASE)/packages/node_modules/.package-lock.json
@@ -64,7 +64,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench meter costs fuzz version release release-files release-check workflows tools clean
+.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python generate-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench meter costs fuzz version release release-files release-check workflows tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -163,11 +163,15 @@ test-contract: build $(PYTOOLS) ## Send requests generated from infra/openapi.ya
 	@go run ./infra/tools/schemathesis -program $(VENV)/bin/schemathesis -host $(LOCAL)
 
 # The tests that google-adk 1 is used for: those of the services, without ADK's command line.
-ADK1_TESTS := $(patsubst %,tests/test_%.py,artifacts concurrency events runner sessions)
+ADK1_TESTS := $(patsubst %,tests/adk/test_%.py,artifacts concurrency events runner sessions)
 
-test-python: build $(ADKTOOLS) ## Test the Python package with google-adk 2 and 1 against the local system
-	@cd $(ADK) && $(VENV_ADK)/bin/ruff format --check . && $(VENV_ADK)/bin/ruff check . \
-		&& $(VENV_ADK)/bin/mypy && $(VENV_ADK)/bin/pytest -q && $(VENV_ADK)-1/bin/pytest -q $(ADK1_TESTS)
+test-python: build $(PYCLIENTTOOLS) ## Test the Python package, with each framework and google-adk 2 and 1, against the local system
+	@cd $(PYCLIENT) && $(VENV_PYCLIENT)/bin/ruff format --check . && $(VENV_PYCLIENT)/bin/ruff check . \
+		&& $(VENV_PYCLIENT)/bin/python tools/generate.py --check && PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(VENV_PYCLIENT)/bin/pyright --pythonpath $(VENV_PYCLIENT)/bin/python \
+		&& $(VENV_PYCLIENT)/bin/pytest -q && $(VENV_PYCLIENT)-1/bin/pytest -q $(ADK1_TESTS)
+
+generate-python: $(PYCLIENTTOOLS) ## Write what is generated in the Python package: its types, and the synchronous client
+	@$(VENV_PYCLIENT)/bin/python $(PYCLIENT)/tools/generate.py
 
 test-clients: node build $(CLIENTTOOLS) $(PACKAGEBUILT) $(if $(ONLY),,test-generated) ## Play stories with the official clients against the local system: ONLY= part of a story's name
 	@go run ./$(CLIENTS) -only '$(ONLY)'
@@ -186,9 +190,9 @@ open-responses: build ## Run the compliance suite of Open Responses: OPEN_RESPON
 test-js: node $(PACKAGEBUILT) ## Type-check the npm package, and test what it is built to
 	@cd $(PACKAGE) && npm run --silent check && npm run --silent test
 
-adk-suite: build $(ADKTOOLS) ## Run ADK's own tests of its services with Rethread's: ADK_TESTS= a folder of google/adk-python, ADK_SUITE_PYTHON= a Python with rethread-adk and what they import
+adk-suite: build $(PYCLIENTTOOLS) ## Run ADK's own tests of its services with Rethread's: ADK_TESTS= a folder of google/adk-python, ADK_SUITE_PYTHON= a Python with rethread-client and what they import
 	@test -n "$(ADK_TESTS)" || { echo "name the folder of github.com/google/adk-python: ADK_TESTS=…" >&2; exit 1; }
-	@cd $(ADK) && PYTHONPATH=suite '$(or $(ADK_SUITE_PYTHON),$(VENV_ADK)/bin/python)' -m pytest -q -p adk_suite -c /dev/null \
+	@cd $(PYCLIENT) && PYTHONPATH=suite '$(or $(ADK_SUITE_PYTHON),$(VENV_PYCLIENT)/bin/python)' -m pytest -q -p adk_suite -c /dev/null \
 		-o asyncio_mode=auto --noconftest -W ignore \
 		'$(ADK_TESTS)/tests/unittests/sessions/test_session_service.py' '$(ADK_TESTS)/tests/unittests/artifacts/test_artifact_service.py'
 
@@ -278,7 +282,7 @@ CI_STEPS := fmt-check verify test lint licences validate reproducible fuzz chaos
 # cores, and slows tests that wait for others.
 JOBS ?= 1
 
-ci: build $(GOLANGCI) $(GOTEST) $(SUPPLY)/built $(PYTOOLS) $(ADKTOOLS) $(CLIENTTOOLS) $(GENERATEDTOOLS) $(PACKAGEBUILT) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(RELEASETOOLS) ## Everything that must pass before a change lands; JOBS=… steps at a time
+ci: build $(GOLANGCI) $(GOTEST) $(SUPPLY)/built $(PYTOOLS) $(PYCLIENTTOOLS) $(CLIENTTOOLS) $(GENERATEDTOOLS) $(PACKAGEBUILT) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(RELEASETOOLS) ## Everything that must pass before a change lands; JOBS=… steps at a time
 	@go build -o build/ ./infra/tools/steps && BUILT=1 build/steps -at-once $(JOBS) $(CI_STEPS)
 
 version: ## Write VERSION=x.y.z to every file that names the version, and move the changelog's unreleased entries to it
@@ -301,7 +305,7 @@ release-files: node console $(PACKAGEBUILT) $(RELEASETOOLS) $(SUPPLY)/built buil
 	@$(call quietly,$(RELEASE)/packages/node_modules/.bin/publint run $(FOLDER)/rethread-$(VERSION).tgz --strict)
 	@$(call quietly,$(RELEASE)/packages/node_modules/.bin/attw $(FOLDER)/rethread-$(VERSION).tgz --profile esm-only --format ascii)
 	@$(call quietly,npm publish --dry-run $(FOLDER)/rethread-$(VERSION).tgz)
-	@$(call quietly,$(RELEASE)/.venv/bin/python -m build --no-isolation --outdir $(FOLDER)/python $(ADK))
+	@$(call quietly,$(RELEASE)/.venv/bin/python -m build --no-isolation --outdir $(FOLDER)/python $(PYCLIENT))
 	@$(call quietly,$(RELEASE)/.venv/bin/twine check --strict $(FOLDER)/python/*)
 	@mv $(FOLDER)/python/* $(FOLDER) && rmdir $(FOLDER)/python
 	@for f in $(FUNCTIONS); do $(SUPPLY)/cyclonedx-gomod bin -json -noserial -notimestamp \
@@ -363,16 +367,16 @@ $(PYTOOLS): infra/tools/requirements.txt
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-$(VENV_ADK)-1/installed: $(ADK)/requirements-1.txt
-$(VENV_ADK)-1/installed: LIST = --no-deps -r $(ADK)/requirements-1.txt
-$(VENV_ADK)/installed: $(ADK)/requirements.txt
-$(VENV_ADK)/installed: LIST = -r $(ADK)/requirements.txt
-$(ADKTOOLS): $(ADK)/pyproject.toml
+$(VENV_PYCLIENT)-1/installed: $(PYCLIENT)/requirements-1.txt
+$(VENV_PYCLIENT)-1/installed: LIST = --no-deps -r $(PYCLIENT)/requirements-1.txt
+$(VENV_PYCLIENT)/installed: $(PYCLIENT)/requirements.txt
+$(VENV_PYCLIENT)/installed: LIST = -r $(PYCLIENT)/requirements.txt
+$(PYCLIENTTOOLS): $(PYCLIENT)/pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
-	@echo "installing google-adk and the test requirements of $(ADK) into $(@D)"
+	@echo "installing the frameworks and the test requirements of $(PYCLIENT) into $(@D)"
 	@$(PYTHON) -m venv $(@D)
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check $(LIST)
-	@$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps -e $(ADK)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps -e $(PYCLIENT)
 	@touch $@
 
 $(RELEASE)/.venv/installed: $(RELEASE)/requirements.txt

@@ -20,7 +20,7 @@ from google.adk.errors.session_not_found_error import SessionNotFoundError
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from local import LocalSystem
-from rethread_adk import Rethread, RethreadArtifactService, RethreadSessionService
+from rethread_client.adk import Rethread, RethreadArtifactService, RethreadSessionService
 
 # Tests that fail here, and why. Newer versions of the tests check more than older ones,
 # so these may also pass.

@@ -1,16 +1,13 @@
-"""Fixtures: the local system, a new user for each test, the user's services."""
+"""Fixtures: the local system, and a new user for each test."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from local import LocalSystem
-from rethread_adk import Rethread, RethreadArtifactService, RethreadSessionService
-
-APP = "trips"
 
 
 @pytest.fixture(scope="session")
@@ -23,26 +20,3 @@ def system() -> Iterator[LocalSystem]:
 @pytest.fixture
 def user() -> str:
     return f"user-{uuid.uuid4()}"
-
-
-@pytest.fixture
-async def client(system: LocalSystem) -> AsyncIterator[Rethread]:
-    tokens: dict[str, str] = {}
-
-    def token(user_id: str) -> str:
-        if user_id not in tokens:
-            tokens[user_id] = system.token(user_id)
-        return tokens[user_id]
-
-    async with Rethread(system.url, token) as client:
-        yield client
-
-
-@pytest.fixture
-def sessions(client: Rethread) -> RethreadSessionService:
-    return RethreadSessionService(client)
-
-
-@pytest.fixture
-def artifacts(client: Rethread) -> RethreadArtifactService:
-    return RethreadArtifactService(client)

@@ -1,5 +1,5 @@
 """Uses the agents that docs/agents.md and docs/frameworks.md configure, and runs the clients that
-docs/frameworks.md shows, and the A2A server of clients/python/README.md."""
+docs/frameworks.md shows, and the A2A server of docs/adk-python.md."""
 
 from __future__ import annotations
 
@@ -95,10 +95,10 @@ async def client(documented: str, language: str, section: str, text: str) -> Non
 
 
 def kept_files(folder: Path, port: int) -> dict[str, str]:
-    """Writes the A2A server of the Python package's README with its agent, and returns the
+    """Writes the A2A server of docs/adk-python.md with its agent, and returns the
     environment that it needs."""
     package = ROOT / "clients" / "python"
-    for text in (FRAMEWORKS, (package / "README.md").read_text()):
+    for text in (FRAMEWORKS, (ROOT / "docs" / "adk-python.md").read_text()):
         for name, program in re.findall(r"```python\n# (agents/guide/agent\.py|kept\.py)\n(.*?)```", text, re.DOTALL):
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,60 @@
+"""A client of Rethread, the conversation store for AI agents: `Rethread`, and `AsyncRethread` for asyncio."""
+
+from . import types
+from ._async.client import AsyncRethread
+from ._async.resource import AsyncList
+from ._core.artifact import Artifact
+from ._core.calls import CallOptions, ChangeOptions, WriteOptions
+from ._core.imported import Imported
+from ._core.pages import Page
+from ._core.retries import Retries
+from ._core.threads import ThreadPage
+from ._sync.client import Rethread
+from ._sync.resource import List
+from .errors import (
+    ConflictError,
+    FieldError,
+    ForbiddenError,
+    NoAnswerError,
+    NoAnswerInTimeError,
+    NotFoundError,
+    PreconditionFailedError,
+    RateLimitedError,
+    RethreadError,
+    UnauthorizedError,
+    UnavailableError,
+    ValidationError,
+)
+from .messages import ItemDelta, WatchMessage
+from .view import View
+
+__all__ = [
+    "Artifact",
+    "AsyncList",
+    "AsyncRethread",
+    "CallOptions",
+    "ChangeOptions",
+    "ConflictError",
+    "FieldError",
+    "ForbiddenError",
+    "Imported",
+    "ItemDelta",
+    "List",
+    "NoAnswerError",
+    "NoAnswerInTimeError",
+    "NotFoundError",
+    "Page",
+    "PreconditionFailedError",
+    "RateLimitedError",
+    "Rethread",
+    "RethreadError",
+    "Retries",
+    "ThreadPage",
+    "UnauthorizedError",
+    "UnavailableError",
+    "ValidationError",
+    "View",
+    "WatchMessage",
+    "WriteOptions",
+    "types",
+]

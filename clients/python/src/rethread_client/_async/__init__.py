@@ -1,0 +1,1 @@
+"""The client that its users see."""

@@ -1,0 +1,134 @@
+"""The client of a deployment."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from .._core.retries import Retries
+from ..messages import WatchMessage
+from . import io
+from .a2a import AsyncA2A
+from .account import AsyncMe, AsyncShares
+from .artifacts import AsyncArtifacts
+from .hooks import AsyncAutomations, AsyncWebhooks
+from .imports import AsyncImports
+from .log import AsyncEvents, AsyncThreads
+from .runs import AsyncRuns
+from .sessions import AsyncSessions, AsyncStates
+from .tasks import AsyncFeedbacks, AsyncMessages, AsyncTasks
+from .transport import AsyncTransport
+from .watching import AsyncWatch
+
+
+class AsyncRethread:
+    """A client of a deployment, for one user.
+
+    Calls raise a RethreadError, or what the token's source raises. A request that is safe to
+    repeat is sent up to five times within the call's time limit: after a lost connection, 429,
+    502, 503 and 504, with growing random delays, or after `Retry-After`. Writes are safe to
+    repeat: by an idempotency key, or by the ids of their events.
+
+    Args:
+      url: the API's address, with or without `/api/v1`.
+      token: the user's bearer token, or a function that returns one. It is called with None
+        for each request, so it should cache; after a 401 it is called once more, with the
+        rejected token, and should renew it.
+      stream_url: the address for watching and exports, if it is another one: the stack's
+        output StreamUrl.
+      timeout: seconds for a call with all its attempts; one attempt has at most 30.
+      retries: how calls are repeated.
+      transport: replaces httpx's transport, for proxies and tests.
+      sleep: replaces waiting, for tests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: io.TokenSource,
+        *,
+        stream_url: str | None = None,
+        timeout: float = 60.0,
+        retries: Retries | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+        sleep: Callable[[float], io.Later[None]] = io.sleep,
+    ) -> None:
+        self._transport = AsyncTransport(
+            url,
+            token,
+            stream_url=stream_url,
+            timeout=timeout,
+            retries=retries or Retries(),
+            transport=transport,
+            sleep=sleep,
+        )
+        self.sessions = AsyncSessions(self._transport)
+        self.state = AsyncStates(self._transport)
+        self.events = AsyncEvents(self._transport)
+        self.thread = AsyncThreads(self._transport)
+        self.runs = AsyncRuns(self._transport)
+        self.artifacts = AsyncArtifacts(self._transport)
+        self.tasks = AsyncTasks(self._transport)
+        self.messages = AsyncMessages(self._transport)
+        self.feedback = AsyncFeedbacks(self._transport)
+        self.shares = AsyncShares(self._transport)
+        self.imports = AsyncImports(self._transport)
+        self.webhooks = AsyncWebhooks(self._transport)
+        self.automations = AsyncAutomations(self._transport)
+        self.me = AsyncMe(self._transport)
+        self.a2a = AsyncA2A(self._transport)
+
+    def watch(
+        self, session_id: str, *, cursor: str | None = None, last_item_id: str | None = None
+    ) -> AsyncGenerator[WatchMessage, None]:
+        """Yields the messages about a session, in order, each once, until it is deleted. Close the
+        generator to stop before.
+
+        Connections that end or break are replaced, for as long as that takes, and continue where
+        the last one ended. 400, 401, 403, 404 and 422 are raised. Without a position, watching
+        begins with the newest item; `0.0.0` begins with the first one.
+
+        Args:
+          cursor: begin after this position, such as a thread's `cursor`.
+          last_item_id: begin with this item.
+        """
+        return AsyncWatch(self._transport, session_id, cursor, last_item_id).messages()
+
+    @property
+    def auth(self) -> httpx.Auth:
+        """The user's token for another httpx client, such as that of an SDK of A2A or OpenAI; a
+        rejected token is renewed once."""
+        return _Auth(self._transport)
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._transport.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+class _Auth(httpx.Auth):
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def async_auth_flow(self, request: httpx.Request) -> AsyncGenerator[httpx.Request, httpx.Response]:
+        token = await self._transport.tokens.get()
+        request.headers["Authorization"] = f"Bearer {token}"
+        response = yield request
+        if response.status_code == 401:
+            renewed = await self._transport.tokens.renew(token)
+            if renewed != token:
+                request.headers["Authorization"] = f"Bearer {renewed}"
+                yield request

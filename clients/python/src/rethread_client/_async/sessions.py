@@ -1,0 +1,129 @@
+"""Sessions, with rewind, fork and export; and their state."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+from typing_extensions import Unpack
+
+from .._core.calls import Call, CallOptions, ChangeOptions, Repeat, WriteOptions
+from ..types import (
+    Branch,
+    ForkRequest,
+    RewindRequest,
+    Rewound,
+    Session,
+    SessionChange,
+    SessionRequest,
+    SessionStatus,
+    State,
+)
+from .resource import AsyncList, AsyncResource
+from .transport import broken
+
+_SESSION = "/sessions/{}"
+
+
+class AsyncSessions(AsyncResource):
+    """The user's sessions."""
+
+    def list(
+        self,
+        *,
+        agent: str | None = None,
+        status: SessionStatus | None = None,
+        q: str | None = None,
+        shared: bool | None = None,
+        user_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> AsyncList[Session]:
+        """Sessions, newest activity first. `q` is a part of the name; `shared` lists those of others."""
+        query = {"agent": agent, "status": status, "q": q, "shared": shared, "user_id": user_id}
+        return self._list("/sessions", (), {**query, "limit": limit, "cursor": cursor}, options)
+
+    async def create(self, session: SessionRequest | None = None, **options: Unpack[WriteOptions]) -> Session:
+        """Creates a session."""
+        return await self._data(
+            Call(method="POST", path="/sessions", json=session or {}, repeat="key"), {**options}
+        )
+
+    async def get(self, session_id: str, **options: Unpack[CallOptions]) -> Session:
+        """Reads a session."""
+        return await self._data(Call(path=_SESSION, params=(session_id,)), {**options})
+
+    async def update(
+        self, session_id: str, change: SessionChange, **options: Unpack[ChangeOptions]
+    ) -> Session:
+        """Replaces the given members."""
+        return await self._data(
+            Call(method="PATCH", path=_SESSION, params=(session_id,), json=change), {**options}
+        )
+
+    async def delete(self, session_id: str, **options: Unpack[CallOptions]) -> None:
+        """Deletes a session with everything in it."""
+        call = Call(method="DELETE", path=_SESSION, params=(session_id,), repeat="delete")
+        await self._done(call, {**options})
+
+    async def fork(
+        self, session_id: str, request: ForkRequest | None = None, **options: Unpack[WriteOptions]
+    ) -> Session:
+        """Creates a session that continues from an earlier point of this one, or from its end."""
+        body = request or {}
+        return await self._data(
+            Call(
+                method="POST",
+                path=_SESSION + "/fork",
+                params=(session_id,),
+                json=body,
+                repeat=_once(body.get("dry_run")),
+            ),
+            {**options},
+        )
+
+    async def forks(self, session_id: str, **options: Unpack[CallOptions]) -> Branch:
+        """The tree of forks that a session belongs to, from its root."""
+        return await self._data(Call(path=_SESSION + "/forks", params=(session_id,)), {**options})
+
+    async def rewind(
+        self, session_id: str, request: RewindRequest, **options: Unpack[WriteOptions]
+    ) -> Rewound:
+        """Restores a session as it was before an invocation."""
+        return await self._data(
+            Call(
+                method="POST",
+                path=_SESSION + "/rewind",
+                params=(session_id,),
+                json=request,
+                repeat=_once(request.get("dry_run")),
+            ),
+            {**options},
+        )
+
+    async def leave(self, session_id: str, **options: Unpack[CallOptions]) -> None:
+        """Gives up access to a session that another user shares."""
+        call = Call(method="DELETE", path=_SESSION + "/access", params=(session_id,), repeat="delete")
+        await self._done(call, {**options})
+
+    async def export(self, session_id: str, **options: Unpack[CallOptions]) -> AsyncIterator[bytes]:
+        """Yields the session as one JSON document, in chunks of bytes, without a time limit. It may be
+        large, and is incomplete without `"complete": true` at its end."""
+        call = Call(path=_SESSION + "/export", params=(session_id,), base="stream")
+        async with aclosing(await self._transport.open(call, {**options})) as response, broken():
+            async for chunk in response.aiter_bytes():
+                yield chunk
+
+
+class AsyncStates(AsyncResource):
+    """The state that results from a session's events."""
+
+    async def get(self, session_id: str, **options: Unpack[CallOptions]) -> State:
+        """Reads the state."""
+        return await self._data(Call(path=_SESSION + "/state", params=(session_id,)), {**options})
+
+
+def _once(dry_run: bool | None) -> Repeat:
+    """A dry run changes nothing, and a key would have its answer stored."""
+    return "safe" if dry_run else "key"

@@ -1,0 +1,167 @@
+"""Sends requests: adds the token, limits the time, and repeats what is safe to repeat."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from .._core.addresses import addresses
+from .._core.calls import AnyOptions, Call, Wire, body_of, wire
+from .._core.retries import Retries, Tries, error_of
+from ..errors import NoAnswerError, NoAnswerInTimeError, RethreadError
+from . import io
+from .tokens import AsyncTokens
+
+# Bodies of this size in bytes are encoded aside: compressing them takes a while.
+_LARGE = 1 << 20
+
+
+class AsyncTransport:
+    """What all resources of a client share."""
+
+    def __init__(
+        self,
+        url: str,
+        token: io.TokenSource,
+        *,
+        stream_url: str | None,
+        timeout: float,
+        retries: Retries,
+        transport: httpx.AsyncBaseTransport | None,
+        sleep: Callable[[float], io.Later[None]],
+    ) -> None:
+        self.addresses = addresses(url, stream_url)
+        self.retries = retries
+        self.sleep = sleep
+        self._timeout = timeout
+        self._per_loop = io.PerLoop(transport)
+        self.tokens = AsyncTokens(token, self._per_loop)
+
+    async def call(self, call: Call, options: AnyOptions) -> httpx.Response:
+        """Makes a call and returns the successful response, whose body was read.
+
+        Raises:
+          RethreadError: the call failed.
+        """
+        request = await self._wire(call, options)
+        tries = Tries(call, options, self.retries, self._timeout)
+        while True:
+            try:
+                response = await self._attempt(request, tries)
+            except RethreadError as error:
+                delay = tries.wait(error)
+                if delay is None:
+                    raise
+                await self.sleep(delay)
+            else:
+                if on_response := options.get("on_response"):
+                    on_response(response)
+                return response
+
+    async def json(self, call: Call, options: AnyOptions) -> Any:
+        """Makes a call and returns the JSON body of the answer."""
+        return body_of(await self.call(call, options))
+
+    async def open(self, call: Call, options: AnyOptions) -> httpx.Response:
+        """Makes a call and returns the successful response before its body, which has no time limit.
+        The caller closes it."""
+        request = await self._wire(call, options)
+        tries = Tries(call, options, self.retries, self._timeout)
+        while True:
+            try:
+                response = await self.send(request, tries.begin())
+                if response.is_success:
+                    if on_response := options.get("on_response"):
+                        on_response(response)
+                    return response
+                raise await self.failed(response)
+            except RethreadError as error:
+                delay = tries.wait(error)
+                if delay is None:
+                    raise
+                await self.sleep(delay)
+
+    async def send(self, request: Wire, limit: float, read: float | None = None) -> httpx.Response:
+        """Sends a request with a token, and once more with another if the first is rejected. The
+        response's body is still to be read.
+
+        Args:
+          limit: seconds for each step until the headers arrive.
+          read: seconds without a byte after which reading fails; by default `limit`.
+        """
+        token = await self.tokens.get()
+        response = await self._send(request, token, limit, read)
+        if response.status_code != 401:
+            return response
+        renewed = await self.tokens.renew(token)
+        if renewed == token:
+            return response
+        await response.aclose()
+        return await self._send(request, renewed, limit, read)
+
+    async def failed(self, response: httpx.Response) -> RethreadError:
+        """Reads the error of a response, and closes it."""
+        try:
+            async with broken():
+                await response.aread()
+        finally:
+            await response.aclose()
+        return error_of(response)
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._per_loop.aclose()
+
+    async def _wire(self, call: Call, options: AnyOptions) -> Wire:
+        if call.content is not None and len(call.content) > _LARGE:
+            return await io.compute(lambda: wire(call, self.addresses, options))
+        return wire(call, self.addresses, options)
+
+    async def _attempt(self, request: Wire, tries: Tries) -> httpx.Response:
+        since, limit = tries.now(), tries.begin()
+        response = await self.send(request, limit)
+        try:
+            body = bytearray()
+            async with broken():
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if tries.late(since, limit):
+                        raise NoAnswerInTimeError(limit)
+        finally:
+            await response.aclose()
+        # The body was decoded, so its headers must not say that it is not.
+        headers = httpx.Headers(
+            [(k, v) for k, v in response.headers.multi_items() if k.lower() != "content-encoding"]
+        )
+        whole = httpx.Response(
+            response.status_code, headers=headers, content=bytes(body), request=response.request
+        )
+        if not tries.succeeded(whole):
+            raise error_of(whole)
+        return whole
+
+    async def _send(self, request: Wire, token: str, limit: float, read: float | None) -> httpx.Response:
+        http = self._per_loop.http()
+        sent = http.build_request(
+            request.method,
+            request.url,
+            headers={**request.headers, "Authorization": f"Bearer {token}"},
+            content=request.content,
+            timeout=httpx.Timeout(limit, read=limit if read is None else read),
+        )
+        async with broken(limit):
+            return await http.send(sent, stream=True)
+
+
+@asynccontextmanager
+async def broken(limit: float | None = None) -> AsyncGenerator[None, None]:
+    """Turns httpx's errors into those of this package."""
+    try:
+        yield
+    except httpx.TimeoutException as error:
+        raise (NoAnswerError() if limit is None else NoAnswerInTimeError(limit)) from error
+    except (httpx.HTTPError, httpx.StreamError) as error:
+        raise NoAnswerError(f"No answer: {error or type(error).__name__}.") from error

@@ -1,0 +1,23 @@
+"""The addresses of a deployment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .calls import Base
+
+_VERSION = "/api/v1"
+
+
+def addresses(url: str, stream_url: str | None) -> Mapping[Base, str]:
+    """Returns the addresses that paths are appended to; a version at their end is accepted."""
+    root = _root(url)
+    return {
+        "root": root,
+        "api": root + _VERSION,
+        "stream": (_root(stream_url) if stream_url else root) + _VERSION,
+    }
+
+
+def _root(url: str) -> str:
+    return url.rstrip("/").removesuffix(_VERSION)

@@ -1,0 +1,140 @@
+"""Requests as data, and their form on the wire."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
+from urllib.parse import quote, urlencode
+
+import httpx
+
+# Bodies above this size in bytes are compressed: Lambda accepts 6 MB, and base64
+# makes binary ones a third larger.
+_PLAIN = 4 << 20
+
+# Which requests can be sent again. `safe`: any. `key`: any, because the server
+# recognises the idempotency key. `delete`: any, and a repeat that finds nothing was
+# successful. `refused`: only those that the server has refused with 429, which
+# changes nothing.
+Repeat = Literal["safe", "key", "delete", "refused"]
+
+# `api` has the version's path, `root` has none, `stream` is where answers are streamed.
+Base = Literal["api", "root", "stream"]
+
+Param = str | int | bool | None
+
+
+class CallOptions(TypedDict, total=False):
+    """Options of each call.
+
+    timeout: seconds for the call with all its attempts.
+    on_response: called with the successful response, for its headers.
+    """
+
+    timeout: float
+    on_response: Callable[[httpx.Response], None]
+
+
+class WriteOptions(CallOptions, total=False):
+    """Options of a write that the server recognises when it is repeated.
+
+    idempotency_key: 1 to 255 visible characters that identify the write for 24 hours;
+      by default a new UUID for each call. Pass a stored key to repeat a write after
+      the process has ended.
+    """
+
+    idempotency_key: str
+
+
+class ChangeOptions(CallOptions, total=False):
+    """Options of a change.
+
+    if_match: the ETag of the version to change; another version is a
+      PreconditionFailedError.
+    """
+
+    if_match: str
+
+
+class AnyOptions(WriteOptions, ChangeOptions, total=False):
+    """The options of all calls."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """A request to the API. `path` has `{}` for each of `params`."""
+
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "GET"
+    path: str
+    params: tuple[str | int, ...] = ()
+    query: Mapping[str, Param] = field(default_factory=dict[str, Param])
+    json: object = None
+    content: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    repeat: Repeat = "safe"
+    base: Base = "api"
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A request without the token."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    content: bytes | None
+
+
+def wire(call: Call, addresses: Mapping[Base, str], options: AnyOptions) -> Wire:
+    """Returns the form on the wire. Each call of it makes a new idempotency key.
+
+    Raises:
+      ValueError: a parameter of the path is no id.
+    """
+    headers = dict(call.headers)
+    content = call.content
+    if call.json is not None:
+        headers["Content-Type"] = "application/json"
+        content = json.dumps(call.json, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    if call.repeat == "key":
+        headers["Idempotency-Key"] = options.get("idempotency_key") or str(uuid.uuid4())
+    if "if_match" in options:
+        headers["If-Match"] = options["if_match"]
+    if content is not None and len(content) > _PLAIN:
+        headers["Content-Encoding"] = "gzip"
+        content = gzip.compress(content, 6)
+    return Wire(call.method, _url(call, addresses[call.base]), headers, content)
+
+
+def path(template: str, *params: str | int) -> str:
+    """Returns a path with its `{}` filled in."""
+    return template.format(*(_segment(str(param)) for param in params))
+
+
+def _url(call: Call, base: str) -> str:
+    given = {name: _text(value) for name, value in call.query.items() if value is not None and value != ""}
+    return base + path(call.path, *call.params) + ("?" + urlencode(given) if given else "")
+
+
+def _text(value: Param) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _segment(param: str) -> str:
+    """One segment of a path. URLs drop empty and dotted ones, which would name another resource."""
+    if param in ("", ".", ".."):
+        raise ValueError(f"{param!r} is not an id")
+    return quote(param, safe="")
+
+
+def body_of(response: httpx.Response) -> Any:
+    """Returns a JSON body.
+
+    Raises:
+      ValueError: the body is not JSON.
+    """
+    return json.loads(response.content)
