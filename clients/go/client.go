@@ -1,0 +1,103 @@
+// Package rethread is a client of Rethread, a conversation store for AI agents. It
+// has a method for each call of the HTTP API, repeats what is safe to repeat, and
+// watches sessions live. It needs nothing but the standard library.
+//
+// The services of a Client follow the resources of the API: client.Sessions.Create,
+// client.Events.Append, client.Runs.Start. The client is for one user at a time,
+// the one of its token.
+//
+// A call fails with an *Error, with the cause of its context, or with the error of
+// the token source. errors.Is(err, rethread.ErrNotFound) tells the reasons apart.
+package rethread
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Config configures a Client. URL and Token are required.
+type Config struct {
+	// URL is the API's address with its version, such as https://api.example/api/v1.
+	URL string
+	// StreamURL is the address of exports and of watching, with the version, if it is
+	// another one: in the cloud the stack's output StreamUrl with /api/v1.
+	StreamURL string
+	// Token returns the bearer token of each request.
+	Token TokenSource
+	// HTTP sends the requests; nil means http.DefaultClient. It should have no
+	// Timeout, which would also end the streams of Watch.
+	HTTP *http.Client
+	// Timeout limits a call with all its attempts; 0 means 60 seconds.
+	Timeout time.Duration
+	// Random returns a number of at least 0 and below 1, which spreads retries; nil
+	// means math/rand/v2.Float64.
+	Random func() float64
+}
+
+// Client is a client of one deployment. It is safe for concurrent use.
+type Client struct {
+	Sessions    *Sessions
+	State       *States
+	Thread      *Threads
+	Events      *Events
+	Runs        *Runs
+	Artifacts   *Artifacts
+	Tasks       *Tasks
+	Messages    *Messages
+	Feedback    *Feedbacks
+	Shares      *Shares
+	Webhooks    *Webhooks
+	Automations *Automations
+	Imports     *Imports
+	Me          *Me
+	A2A         *A2A
+
+	transport *transport
+}
+
+// New returns a client. It fails if an address is not one of HTTP or Token is nil;
+// it sends no request.
+func New(c Config) (*Client, error) {
+	if c.StreamURL == "" {
+		c.StreamURL = c.URL
+	}
+	for _, address := range []string{c.URL, c.StreamURL} {
+		parsed, err := url.Parse(address)
+		if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
+			return nil, fmt.Errorf("%q is not the address of an HTTP API", address)
+		}
+	}
+	if c.Token == nil {
+		return nil, errors.New("the client requires a token source")
+	}
+	if c.HTTP == nil {
+		c.HTTP = http.DefaultClient
+	}
+	if c.Timeout == 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.Random == nil {
+		c.Random = rand.Float64
+	}
+	t := &transport{
+		http: c.HTTP, tokens: newTokens(c.Token), timeout: c.Timeout, random: c.Random,
+		base: strings.TrimRight(c.URL, "/"), streams: strings.TrimRight(c.StreamURL, "/"),
+	}
+	return newClient(t), nil
+}
+
+func newClient(t *transport) *Client {
+	r := resource{t}
+	return &Client{
+		transport: t,
+		Sessions:  &Sessions{r}, State: &States{r}, Thread: &Threads{r}, Events: &Events{r}, Runs: &Runs{r},
+		Artifacts: &Artifacts{r}, Tasks: &Tasks{r}, Messages: &Messages{r}, Feedback: &Feedbacks{r},
+		Shares: &Shares{r}, Webhooks: &Webhooks{r}, Automations: &Automations{r}, Imports: &Imports{r},
+		Me: &Me{r}, A2A: &A2A{r},
+	}
+}
