@@ -1,0 +1,6 @@
+"""Sessions of Strands Agents that are kept in Rethread."""
+
+from .manager import RethreadSessionManager
+from .repository import RethreadSessionRepository
+
+__all__ = ["RethreadSessionManager", "RethreadSessionRepository"]
