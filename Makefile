@@ -64,7 +64,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python generate-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench meter costs fuzz version release release-files release-check workflows tools clean
+.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python generate-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench speed meter costs fuzz version release release-files release-check workflows tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -268,6 +268,9 @@ licences: $(SUPPLY)/built ## Fail if a deployed part has a licence that is not a
 
 bench: build ## Measure the capacity units of each operation and the delay from token to watcher; write docs/costs.md
 	@go run ./infra/bench
+
+speed: ## Compare appends at the store with bare conditional puts at the same concurrency: ONLY=… (the beginning of a scenario's name) PROFILE=… (a file for pprof)
+	@go run ./infra/bench -speed $(if $(ONLY),-only "$(ONLY)") $(if $(PROFILE),-profile $(PROFILE))
 
 meter: build ## Measure what whole HTTP requests cost, through the local system, in some 7 minutes (QUICK=1: after 10 turns only); write docs/benchmarks/meter.json, docs/costs.md and the README's tables
 	@go run ./infra/bench -meter $(if $(QUICK),-quick)

@@ -27,6 +27,9 @@ func main() {
 	flag.BoolVar(&what.units, "units", false, "do not measure times; write docs/costs.md from new measures")
 	flag.BoolVar(&what.metered, "meter", false, "only measure whole requests through the local system, and record that")
 	flag.BoolVar(&what.quick, "quick", false, "with -meter: measure after 10 turns only, and record nothing")
+	flag.BoolVar(&what.speed, "speed", false, "only compare appends with bare conditional puts")
+	flag.StringVar(&what.profile, "profile", "", "with -speed: the file for a profile of the processor's time")
+	flag.StringVar(&what.only, "only", "", "with -speed: the beginning of the names of the scenarios to play")
 	flag.Parse()
 	ctx := context.Background()
 	if err := run(ctx, os.Stdout, what); err != nil {
@@ -36,7 +39,10 @@ func main() {
 }
 
 // choice is what to measure.
-type choice struct{ page, units, metered, quick bool }
+type choice struct {
+	page, units, metered, quick, speed bool
+	profile, only                      string
+}
 
 func run(ctx context.Context, out io.Writer, what choice) error {
 	root, err := repo.Root("")
@@ -57,6 +63,9 @@ func run(ctx context.Context, out io.Writer, what choice) error {
 	template, err := loadTemplate(root)
 	if err != nil {
 		return err
+	}
+	if what.speed {
+		return speeds(ctx, out, template.Tables[0], what)
 	}
 	if err := record(ctx, out, root, template.Tables[0]); err != nil || what.units {
 		return err
