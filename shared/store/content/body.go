@@ -97,7 +97,12 @@ func (b Bodies) Unpack(ctx context.Context, pk string, body Body, into any) erro
 	if body.Blob == "" {
 		return b.Decode(body.Inline, into)
 	}
-	encoded, err := b.ReadChunks(ctx, pk, body.Blob, true)
+	// Chunks never change, so a read with eventual consistency, at half the price, is
+	// either complete or too short.
+	encoded, err := b.ReadChunks(ctx, pk, body.Blob, false)
+	if err == nil && int64(len(encoded)) != body.Large {
+		encoded, err = b.ReadChunks(ctx, pk, body.Blob, true)
+	}
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -17,11 +18,11 @@ import (
 // entries that came in between and tries again after them.
 //
 // What an append needs of the session's header never changes while the log exists, so
-// the header is read with eventual consistency, at half the price. A replica that lags
-// may miss the session, or show a deleted one, whose log says so at its head: the
-// header is then read again.
+// the header is remembered, and read with eventual consistency, at half the price. A
+// memory, or a replica that lags, may show a deleted session, whose log says so at its
+// head, or miss one: the header is then read again.
 func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, int, error) {
-	h, err := s.headerEventually(ctx, a.UserID, a.SessionID)
+	h, err := s.headerForAppend(ctx, a.UserID, a.SessionID)
 	var stored []session.Event
 	var appended int
 	if err == nil {
@@ -30,6 +31,7 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 	if !errors.Is(err, fault.Of(fault.NotFound)) && !errors.Is(err, fault.Of(fault.Forbidden)) {
 		return stored, appended, err
 	}
+	s.known.forget(a.SessionID)
 	now, failed := s.header(ctx, a.UserID, a.SessionID)
 	switch {
 	case failed != nil:
@@ -48,7 +50,7 @@ func (s *Store) appendTo(ctx context.Context, h *header, a session.Append) ([]se
 	}
 	w := s.newWriter(h, a.Events)
 	w.keyedBy(a.Keyed)
-	w.expected, w.limited = a.ExpectedSeq, true
+	w.expected, w.limited, w.patience = a.ExpectedSeq, true, appendTime
 	if err := w.refuseMisnamed(ctx, a.Pointers); err != nil {
 		return nil, 0, s.notFoundIfDeleted(ctx, h, err)
 	}
@@ -105,12 +107,14 @@ type writer struct {
 	at        head         // every entry before it has been searched for the batch's ids
 	tentative content.Body // of the last attempt
 	last      *record      // what was appended
-	limited   bool         // whether a user who stores too much is refused
+	race      race
+	patience  time.Duration // how long to compete with other writers
+	limited   bool          // whether a user who stores too much is refused
 }
 
 func (s *Store) newWriter(h *header, events []session.Event) *writer {
 	w := &writer{
-		s: s, h: h, events: events,
+		s: s, h: h, events: events, patience: contentionTime,
 		random:  make([]uuid.UUID, len(events)),
 		stored:  make([]bool, len(events)),
 		tried:   map[string]int{},
@@ -226,7 +230,7 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 		}
 		r.PrevState, r.LastState = w.at.lastState, r.first
 	}
-	if r.Body, err = w.s.content.Pack(ctx, r.PK, content, 0); err != nil {
+	if err = w.packNew(ctx, r, content, w.events[fresh[len(fresh)-1]].InvocationID); err != nil {
 		return err
 	}
 	w.s.pendingBytes(&r.entry, w.at, r.size())

@@ -142,6 +142,9 @@ func (w *writer) named(id string, below int64) []int {
 func (w *writer) searchBack(ctx context.Context, id string, of *invocation) error {
 	wanted := func(below int64) bool { return below > 0 && len(w.named(id, below)) > 0 }
 	at := w.at.latest.first
+	if w.at.latest.withoutBody { // its events were not compared yet
+		at++
+	}
 	if !wanted(of.next) || at <= of.bound {
 		return nil
 	}

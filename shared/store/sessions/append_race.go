@@ -14,22 +14,25 @@ import (
 )
 
 const (
-	// contentionTime is how long an append competes with other writers before it
-	// returns fault.Busy.
+	// appendTime is how long a request to append competes with others before it returns
+	// fault.Busy: its client had better wait and send it again.
+	appendTime = 4 * time.Second
+	// contentionTime is the same for workers of runs and for work that appends along
+	// with other changes.
 	contentionTime = 20 * time.Second
-	// contentionWait is the maximum wait between two attempts. It is short because
-	// the position is free again within milliseconds, and a writer that has lost
-	// often must not try less often than others.
+	// contentionWait is the maximum wait between two attempts of work that is not an
+	// append and whose conflicts are short.
 	contentionWait = 40 * time.Millisecond
-	// contentionFirst limits the first wait, which is before the third attempt.
-	contentionFirst = 10 * time.Millisecond
 )
 
 // compete puts the batch at the head, and again after the new head as long as other
-// writers are faster. The second attempt is immediate, later ones wait.
+// writers are faster.
 func (w *writer) compete(ctx context.Context) (appended int, err error) {
-	deadline, lost := w.s.now().Add(contentionTime), false
-	try := func() error {
+	deadline, lost := w.s.now().Add(w.patience), false
+	w.race.until = time.Now().Add(w.patience)
+	p := retry.Policy{Most: w.patience, After: w.race.wait, Reserve: records.AnswerTime}
+	err = retry.Do(ctx, p, func(error) bool { return lost }, func() error {
+		w.race.begin()
 		if lost {
 			lost = false
 			if done, err := w.lostRace(ctx, deadline); err != nil || done {
@@ -39,13 +42,11 @@ func (w *writer) compete(ctx context.Context) (appended int, err error) {
 		fresh := w.fresh()
 		appended = len(fresh)
 		err := w.tryOnce(ctx, fresh)
-		lost = errors.Is(err, table.ErrConditionFailed)
+		if lost = errors.Is(err, table.ErrConditionFailed); lost {
+			w.race.lose()
+		}
 		return err
-	}
-	if err = try(); lost {
-		p := retry.Policy{First: contentionFirst, Most: contentionWait, Reserve: records.AnswerTime}
-		err = retry.Do(ctx, p, func(error) bool { return lost }, try)
-	}
+	})
 	if err != nil {
 		return 0, records.Exhausted(err)
 	}
@@ -103,7 +104,8 @@ func (w *writer) lostRace(ctx context.Context, deadline time.Time) (done bool, e
 // catchUp reads what was appended since the head was read, and reports whether it
 // was this very batch, from an attempt whose answer was lost.
 func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
-	err = w.s.scan(ctx, w.h.Log, w.at.next, 0, func(r *record) (bool, error) {
+	all := func() int { return 0 }
+	err = w.s.queryRecords(ctx, entryQuery(w.h.Log, w.at.next, 0, true), all, func(r *record) (bool, error) {
 		w.pass(r)
 		before := len(w.fresh())
 		err := w.recognise(r)

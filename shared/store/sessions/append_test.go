@@ -181,11 +181,7 @@ func TestAppend_racing_redeliveries(t *testing.T) {
 				if w%2 == 0 { // another writer's events come in between
 					mustAppend(t, s, alice, "twins", event(t, "", "i", "noise"))
 				}
-				if _, _, err := s.Append(t.Context(), session.Append{
-					SessionID: "twins", UserID: alice, Events: batch,
-				}); err != nil {
-					t.Errorf("deliver batch %d: %v", n, err)
-				}
+				mustAppend(t, s, alice, "twins", batch...)
 			}
 		})
 	}

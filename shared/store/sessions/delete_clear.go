@@ -76,10 +76,10 @@ func (s *Store) tombstoneRecent(ctx context.Context, log string) (next int64, er
 }
 
 // appendedAfter reports whether an entry was appended after a time. It is true for
-// an entry whose body continues in chunks.
+// an entry of an earlier version whose body continues in chunks.
 func (s *Store) appendedAfter(e *entry, millis int64) (bool, error) {
 	if e.Blob != "" {
-		return true, nil
+		return e.Time == 0 || e.Time > millis, nil
 	}
 	var content entryBody
 	if err := s.content.Decode(e.Inline, &content); err != nil {

@@ -35,6 +35,11 @@ type entry struct {
 	// that name it (append_named.go).
 	InvocationFrom int64 `dynamodbav:"vf,omitempty"`
 	NextNumber     int64 `dynamodbav:"vn,omitempty"`
+	// Time and Invocation are those of the latest event of an entry whose body is not in
+	// its item: the head of the log is then known without the body. Entries of earlier
+	// versions lack them.
+	Time       int64  `dynamodbav:"ht,omitempty"`
+	Invocation string `dynamodbav:"hi,omitempty"`
 	runMarks
 	attribution // of an entry that begins or ends a run, or is a rewind
 	// Tombstone says that the entry was deleted and still occupies its position.
@@ -110,6 +115,10 @@ type record struct {
 
 	initial   bool
 	conflicts []string
+
+	// withoutBody means that the body was not read: events, undo, initial and conflicts
+	// are not known.
+	withoutBody bool
 
 	// unreadable is why the entry's events are not known; with unlinked, its links
 	// to state changes are not known either.

@@ -1,6 +1,17 @@
 package sessions
 
-import "context"
+import (
+	"context"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// headBytes is how much of a body an entry holds itself. Each append reads the newest
+// entry, so a longer body is stored beside it, in chunks, and the next append does not
+// pay for it (docs/adr/0052-many-writers-and-large-entries.md).
+const headBytes = 32 << 10
 
 // head is the position of the next entry of a log, and what that entry must know of
 // those before it.
@@ -38,6 +49,8 @@ func (h head) after(r *record) head {
 	}
 	if n := len(r.events); n > 0 {
 		next.invocation = r.events[n-1].InvocationID
+	} else if r.withoutBody {
+		next.invocation = r.Invocation
 	}
 	if !r.blank() {
 		next.latest = r
@@ -50,14 +63,50 @@ func (h head) marks() runMarks {
 	return runMarks{Epoch: h.epoch, Open: h.open, PrevDeltas: h.offset}
 }
 
-// readHead reads the latest entry of a session's log.
+// readHead reads the latest entry of a session's log, without a body that is stored
+// beside it.
 func (s *Store) readHead(ctx context.Context, h *header) (head, error) {
-	r, err := s.entryAt(ctx, h.Log, 0)
-	if err != nil || r == nil {
+	item, err := s.entryItemAt(ctx, h.Log, 0)
+	if err != nil || item == nil {
 		return head{next: h.base() + 1}, err
+	}
+	r, err := s.decodeHead(ctx, item)
+	if err != nil {
+		return head{}, err
 	}
 	if r.unlinked {
 		return head{}, r.unreadable
 	}
 	return head{}.after(r), nil // its events may be unreadable
+}
+
+// decodeHead decodes the latest entry of a log. What is unreadable in it, or lacks the
+// members that stand for its body, is left to decodeShown.
+func (s *Store) decodeHead(ctx context.Context, item table.Item) (*record, error) {
+	var e entry
+	if table.Decode(item, &e) != nil || e.Blob == "" || e.Time == 0 || e.Invocation == "" {
+		return s.decodeShown(ctx, item)
+	}
+	first, err := e.first()
+	return &record{entry: e, first: first, time: e.Time, withoutBody: true}, err
+}
+
+// packNew packs the body of an entry, whose last event has the invocation. The chunks of an attempt that loses its position are written in vain, so only the first
+// attempt stores a long body beside the entry if an item can hold it.
+func (w *writer) packNew(ctx context.Context, r *record, body entryBody, invocation string) error {
+	encoded, err := w.s.content.Encode(body)
+	if err != nil {
+		return fmt.Errorf("encode an entry: %w", err)
+	}
+	inline := headBytes
+	if w.race.losses > 0 {
+		inline = content.ChunkBytes
+	}
+	if r.Body, err = w.s.content.PackEncoded(ctx, r.PK, encoded, inline, 0); err != nil {
+		return err
+	}
+	if r.Blob != "" {
+		r.Time, r.Invocation = body.Time, invocation
+	}
+	return nil
 }

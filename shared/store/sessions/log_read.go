@@ -18,8 +18,17 @@ func (s *Store) entryAtOrBefore(ctx context.Context, log string, position int64)
 	return r, err
 }
 
-// entryAt is entryAtOrBefore without decoding the entry's events.
+// entryAt is entryAtOrBefore for readers that skip an unreadable entry.
 func (s *Store) entryAt(ctx context.Context, log string, position int64) (*record, error) {
+	item, err := s.entryItemAt(ctx, log, position)
+	if err != nil || item == nil {
+		return nil, err
+	}
+	return s.decodeShown(ctx, item)
+}
+
+// entryItemAt is entryAt as stored.
+func (s *Store) entryItemAt(ctx context.Context, log string, position int64) (table.Item, error) {
 	q := records.Prefix(logPK(log), prefixEntry, true)
 	if position > 0 {
 		q.To = entrySK(position)
@@ -32,7 +41,7 @@ func (s *Store) entryAt(ctx context.Context, log string, position int64) (*recor
 	if len(page.Items) == 0 {
 		return nil, nil
 	}
-	return s.decodeShown(ctx, page.Items[0])
+	return page.Items[0], nil
 }
 
 // entryQuery selects the entries that begin at the positions from to to, in order;

@@ -98,7 +98,7 @@ func (w *writer) findRedelivered(ctx context.Context) error {
 	if len(w.chosen) == 0 && w.keyed == nil {
 		return nil
 	}
-	if r := w.at.latest; r != nil { // read already
+	if r := w.at.latest; r != nil && !r.withoutBody { // read already
 		if err := w.recognise(r); err != nil {
 			return err
 		}

@@ -20,8 +20,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Store is the domain's storage over one table. It is safe for concurrent use and
-// has no state that another instance could need.
+// Store is the domain's storage over one table. It is safe for concurrent use. What it
+// remembers may be lost or out of date, and no other instance needs it.
 type Store struct {
 	db      *records.Table
 	now     func() time.Time
@@ -35,6 +35,7 @@ type Store struct {
 
 	compaction Compaction
 	dependents []Dependent
+	known      *headerMemory
 }
 
 var (
@@ -77,6 +78,7 @@ func New(engine table.Engine, opts ...Option) *Store {
 		retention: func(string) int64 { return 0 },
 
 		compaction: compaction.Default(),
+		known:      &headerMemory{},
 	}
 	for _, opt := range opts {
 		opt(s)

@@ -50,7 +50,7 @@ func Bounds() map[string]Bound {
 		Load:        {Reads: Limit{5, 0.13}, Goal: "15 R for 100 turns"},
 		LoadPages:   {Reads: Limit{8, 0.2}},
 		LoadRuns:    {Reads: Limit{5, 0.25}, Goal: "18 R for 100 turns"},
-		BehindLarge: {Writes: Limit{Fixed: 3}, Reads: Limit{Fixed: 46}, Goal: "3 R"},
+		BehindLarge: {Writes: Limit{Fixed: 3}, Reads: Limit{Fixed: 3}},
 		Fork:        {Writes: Limit{Fixed: 10}, Reads: Limit{Fixed: 6}, Goal: "7 W"},
 		ForkDeep:    {Writes: Limit{Fixed: 10}, Reads: Limit{Fixed: 6}, Goal: "7 W"},
 		Rewind:      {Writes: Limit{Fixed: 5}, Reads: Limit{Fixed: 6}, Goal: "5 W, 5 R"},
