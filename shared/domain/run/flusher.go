@@ -12,8 +12,10 @@ import (
 )
 
 // stream is an item in progress. It batches deltas, so that several take one write:
-// the first is due at once, later ones when FlushEvery has passed since the last
-// flush or FlushBytes of text are pending.
+// the first is due at once, later ones when an interval has passed since the last
+// flush or FlushBytes of text are pending. The interval doubles with each flush from
+// a quarter of FlushEvery to all of it: the first words come quickly, and the many
+// that follow take fewer writes.
 type stream struct {
 	start   ItemStart
 	pace    Pace
@@ -21,6 +23,7 @@ type stream struct {
 	content *Content // pending deltas included
 
 	waiting []Delta
+	every   time.Duration    // between the last flush and the next
 	bytes   int              // of pending text, as JSON
 	last    time.Time        // the time of the last flush
 	timer   <-chan time.Time // fires when the pending deltas are due; nil while there are none
@@ -51,7 +54,7 @@ func (s *stream) add(d Delta) error {
 		return failBecause(CodeContent, "a piece of an item does not fit it: "+f.Detail, err)
 	}
 	if s.waiting = append(s.waiting, d); s.timer == nil && s.stored != nil {
-		s.timer = time.After(time.Until(s.last.Add(s.pace.FlushEvery)))
+		s.timer = time.After(time.Until(s.last.Add(s.every)))
 	}
 	size, err := jsonSize(d)
 	s.bytes += size
@@ -79,7 +82,12 @@ func (s *stream) due() <-chan time.Time {
 	return s.timer
 }
 
+// firstInterval is the part of FlushEvery, as a divisor, that an item's first
+// interval takes.
+const firstInterval = 4
+
 // flushed records that the pending deltas are stored.
 func (s *stream) flushed() {
+	s.every = min(max(2*s.every, s.pace.FlushEvery/firstInterval), s.pace.FlushEvery)
 	s.waiting, s.bytes, s.timer, s.last = nil, 0, nil, time.Now()
 }

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	flushEvery = 150 * time.Millisecond
+	flushEvery = 250 * time.Millisecond
 	flushBytes = 800
 )
 
@@ -26,7 +26,7 @@ func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRecorder()
 		mustExecute(t, newWorker(r, func(ctx context.Context, _ run.Request, emit func(run.Output) error) error {
-			if err := says(ctx, emit, 60*time.Millisecond, "a", "b", "c", "d"); err != nil {
+			if err := says(ctx, emit, 60*time.Millisecond, strings.Split("abcdefghijklmn", "")...); err != nil {
 				return err
 			}
 			return wait(ctx, time.Second) // silent: pending deltas must be stored all the same
@@ -35,7 +35,7 @@ func TestFlush(t *testing.T) {
 		for _, o := range r.all("Flush") {
 			got = append(got, fmt.Sprintf("%s %s", o.at, o.deltas[0].Text))
 		}
-		if diff := cmp.Diff([]string{"60ms a", "210ms bc", "360ms d"}, got); diff != "" {
+		if diff := cmp.Diff([]string{"60ms a", "122.5ms b", "247.5ms cd", "497.5ms efgh", "747.5ms ijkl", "997.5ms mn"}, got); diff != "" {
 			t.Errorf("flushes (-want +got):\n%s", diff)
 		}
 		if begun := r.all("Begin"); len(begun) != 1 || string(begun[0].event.Fields["content"]) != `{"role":"model","parts":[]}` {
@@ -120,7 +120,7 @@ func drawScript(rt *rapid.T) []spoken {
 	}
 	script := make([]spoken, len(deltas))
 	for i, d := range deltas {
-		ms := rapid.SampledFrom([]int{0, 0, 1, 20, 149, 150, 151, 1000}).Draw(rt, "pause ms")
+		ms := rapid.SampledFrom([]int{0, 0, 1, 20, 62, 63, 125, 249, 250, 251, 1000}).Draw(rt, "pause ms")
 		script[i] = spoken{time.Duration(ms) * time.Millisecond, d}
 	}
 	return script
@@ -145,7 +145,7 @@ func checkFlushes(t *rapid.T, r *recorder, script []spoken, emitted []time.Durat
 		t.Errorf("the first delta came at %s and was stored at %s", emitted[0], first)
 	}
 	lasts := flushes[len(flushes)-1].at - flushes[0].at
-	if most := 2 + int(lasts/flushEvery) + bytes/flushBytes; len(flushes) > most {
+	if most := 4 + int(lasts/flushEvery) + bytes/flushBytes; len(flushes) > most {
 		t.Errorf("%d flushes in %s of %d bytes, want at most %d", len(flushes), lasts, bytes, most)
 	}
 	for i, stored := range storedAt(flushes, script) {

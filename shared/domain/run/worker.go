@@ -60,8 +60,8 @@ type History struct {
 // defaults.
 type Pace struct {
 	// FlushEvery is the maximum time that a delta is pending, in addition to the
-	// duration of the previous write; default 150 ms. An item's first delta is
-	// stored at once.
+	// duration of the previous write; default 250 ms. An item's first delta is
+	// stored at once, the next ones after a quarter and half of that time.
 	FlushEvery time.Duration
 	// FlushBytes is how much text may be pending, measured as JSON; default 800,
 	// which takes one write unit with everything stored around it.
@@ -79,7 +79,7 @@ type Pace struct {
 
 func (p Pace) withDefaults() Pace {
 	return Pace{
-		FlushEvery: cmp.Or(p.FlushEvery, 150*time.Millisecond),
+		FlushEvery: cmp.Or(p.FlushEvery, 250*time.Millisecond),
 		FlushBytes: cmp.Or(p.FlushBytes, 800),
 		CheckEvery: cmp.Or(p.CheckEvery, 2*time.Second),
 		RenewEvery: cmp.Or(p.RenewEvery, Lease/3),
