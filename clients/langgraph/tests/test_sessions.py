@@ -1,0 +1,180 @@
+"""What a thread is in Rethread: what it stores, shows, and how rewinds and forks affect it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+from conftest import Savers
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command
+
+from graphs import graph, question
+from rethread_langgraph import RethreadError, RethreadSaver
+from rethread_langgraph.ids import session_of, thread_of
+from rethread_langgraph.requests import Http
+
+
+def chat(saver: RethreadSaver) -> Any:
+    def speak(state: MessagesState) -> dict[str, Any]:
+        return {"messages": [AIMessage(f"You said: {state['messages'][-1].content}")]}
+
+    return StateGraph(MessagesState).add_node(speak).add_edge(START, "speak").compile(checkpointer=saver)
+
+
+def events(api: Http, config: RunnableConfig, view: str = "effective") -> list[dict[str, Any]]:
+    session = session_of(config["configurable"]["thread_id"])
+    return list(api.pages(("sessions", session, "events"), {"view": view}))
+
+
+def shown(api: Http, config: RunnableConfig) -> list[tuple[str, Any]]:
+    return [(e["author"], e["content"]["parts"]) for e in events(api, config) if e["content"]]
+
+
+def texts(api: Http, config: RunnableConfig) -> list[str]:
+    return [parts[0]["text"] for _, parts in shown(api, config)]
+
+
+def say(compiled: Any, config: RunnableConfig, text: str, **options: Any) -> list[str]:
+    done = compiled.invoke({"messages": [HumanMessage(text)]}, config, **options)
+    return [message.content for message in done["messages"]]
+
+
+def test_the_conversation_is_shown(api: Http, saver: RethreadSaver, config: RunnableConfig) -> None:
+    compiled = graph(saver, nested=False)
+    compiled.invoke(question("one"), config)
+    compiled.invoke(Command(resume="yes"), config)
+    call = {"id": "c1", "name": "search", "args": {"for": 1}}
+    result = {"id": "c1", "name": "search", "response": {"result": "result yes"}}
+    assert shown(api, config) == [
+        ("user", [{"text": "one"}]),
+        ("langgraph", [{"text": "About one"}, {"function_call": call}]),
+        ("langgraph", [{"function_response": result}]),
+        ("langgraph", [{"text": "Done."}]),
+    ]
+    assert len({event["invocation_id"] for event in events(api, config)}) == 1, "one turn, one invocation"
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("durability", ["exit", "async"])
+def test_a_turn_stores_as_much_however_long_the_thread(
+    api: Http, saver: RethreadSaver, config: RunnableConfig, nested: bool, durability: str
+) -> None:
+    compiled = graph(saver, nested)
+    sizes: list[int] = []
+    for turn in range(12):
+        compiled.invoke(question(f"{turn:03} " + "words " * 50), config, durability=durability)
+        compiled.invoke(Command(resume="yes"), config, durability=durability)
+        sizes.append(len(json.dumps(events(api, config, "all"))))
+    added = [after - before for before, after in itertools.pairwise(sizes)]
+    assert max(added[5:]) < 1.1 * max(added[:5])
+
+
+@pytest.mark.parametrize("durability", ["exit", "async"])
+def test_a_rewind_by_another_client_is_followed(
+    api: Http, savers: Savers, config: RunnableConfig, durability: str
+) -> None:
+    compiled = chat(savers())
+    for text in ("one", "two", "three"):
+        say(compiled, config, text, durability=durability)
+    second = next(
+        e for e in events(api, config) if e["content"] and e["content"]["parts"][0]["text"] == "two"
+    )
+    rewind = {"rewind_before_invocation_id": second["invocation_id"]}
+    session = session_of(config["configurable"]["thread_id"])
+    api.request("POST", ("sessions", session, "rewind"), rewind, repeat=True)
+    assert say(compiled, config, "four", durability=durability) == [
+        "one",
+        "You said: one",
+        "four",
+        "You said: four",
+    ]
+    assert texts(api, config) == ["one", "You said: one", "four", "You said: four"]
+    everything = [
+        s.values["messages"][-1].content
+        for s in chat(savers()).get_state_history(config)
+        if s.values.get("messages")
+    ]
+    assert "You said: three" in everything, "checkpoints that were rewound are still listed"
+
+
+def test_time_travel_is_a_rewind(api: Http, saver: RethreadSaver, config: RunnableConfig) -> None:
+    compiled = chat(saver)
+    say(compiled, config, "one")
+    first = compiled.get_state(config).config
+    say(compiled, config, "two")
+    assert say(compiled, first, "other") == ["one", "You said: one", "other", "You said: other"]
+    assert texts(api, config) == ["one", "You said: one", "other", "You said: other"]
+    markers = [
+        e for e in events(api, config, "all") if (e["actions"] or {}).get("rewind_before_invocation_id")
+    ]
+    assert len(markers) == 1
+
+
+def test_a_fork_of_the_session_is_a_thread(api: Http, savers: Savers, config: RunnableConfig) -> None:
+    compiled = chat(savers())
+    say(compiled, config, "one")
+    first = compiled.get_state(config).config
+    say(compiled, config, "two")
+    say(compiled, first, "other")
+    last = events(api, config)[-1]["invocation_id"]
+    session = session_of(config["configurable"]["thread_id"])
+    before = {"rewind_before_invocation_id": last}
+    for body, known in (({}, 4), (before, 2)):
+        fork = api.request("POST", ("sessions", session, "fork"), body, repeat=True)["data"]["id"]
+        where: RunnableConfig = {"configurable": {"thread_id": fork}}
+        said = say(chat(savers()), where, "mine")
+        assert said[known:] == ["mine", "You said: mine"]
+        assert said[:known] == ["one", "You said: one", "other", "You said: other"][:known]
+
+
+def test_an_encrypting_serializer_leaves_nothing_readable(
+    api: Http, savers: Savers, config: RunnableConfig
+) -> None:
+    def saver() -> RethreadSaver:
+        return savers(serde=EncryptedSerializer.from_pycryptodome_aes(key=b"0123456789abcdef"))
+
+    say(chat(saver()), config, "the secret")
+    said = say(chat(saver()), config, "and more")
+    assert said == ["the secret", "You said: the secret", "and more", "You said: and more"]
+    assert "secret" not in json.dumps(events(api, config, "all"))
+    assert shown(api, config) == []
+
+
+def test_a_deleted_thread_can_begin_again(savers: Savers, config: RunnableConfig) -> None:
+    one, other = savers(), savers()
+    say(chat(one), config, "one")
+    other.delete_thread(config["configurable"]["thread_id"])
+    assert chat(one).get_state(config).values == {}
+    assert say(chat(one), config, "two") == ["two", "You said: two"]
+
+
+def test_another_users_thread_is_refused(savers: Savers, system: Any, config: RunnableConfig) -> None:
+    say(chat(savers()), config, "one")
+    token = system.token("somebody-else")
+    stranger = RethreadSaver(system.url, lambda: token)
+    with pytest.raises(RethreadError) as refused:
+        chat(stranger).get_state(config)
+    stranger.close()
+    assert refused.value.status == 403
+
+
+@pytest.mark.parametrize("thread", ["a/b?c%d", "..", "", "x" * 200, "line\nbreak", "ünï ☕"])
+def test_any_thread_id_can_be_stored(saver: RethreadSaver, thread: str) -> None:
+    config: RunnableConfig = {"configurable": {"thread_id": thread + "🧵" if thread == "ünï ☕" else thread}}
+    saver.delete_thread(config["configurable"]["thread_id"])
+    say(chat(saver), config, "one")
+    found = {known.config["configurable"]["thread_id"] for known in saver.list(None)}
+    assert found == {config["configurable"]["thread_id"]}
+    saver.delete_thread(config["configurable"]["thread_id"])
+
+
+def test_ids_that_rethread_accepts_are_kept() -> None:
+    assert session_of("8f6f1a9e-thread 1") == "8f6f1a9e-thread 1"
+    assert thread_of(session_of("a/b?c%d")) == "a/b?c%d"
+    assert session_of("a%2Fb") != session_of("a/b")
