@@ -26,7 +26,7 @@ METHODS: dict[str, Method] = {
     "getState": lambda c: c.state.get("s"),
     "listEvents": lambda c: c.events.list("s", view="all", after=0),
     "appendEvents": lambda c, **o: c.events.append("s", {"events": [INPUT]}, **o),
-    "watchSession": lambda c: c.watch("s"),
+    "watchSession": lambda c: c.watch("s", cursor="0.0.0"),
     "exportSession": lambda c: c.sessions.export("s"),
     "importSession": lambda c, **o: c.imports.start({}, id="i", **o),
     "importPart": lambda c: c.imports.part("i", 2, {}),

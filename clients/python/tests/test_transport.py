@@ -179,7 +179,7 @@ async def test_an_error_has_all_of_its_problem(is_async: bool) -> None:
         (403, ForbiddenError),
         (404, NotFoundError),
         (409, ConflictError),
-        (413, ValidationError),
+        (413, RethreadError),
         (500, RethreadError),
     ],
 )

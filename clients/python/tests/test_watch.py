@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from networks import Caller, Network, events, json
+from networks import Caller, Network, data, events, json
 from rethread_client import ForbiddenError, NotFoundError, UnauthorizedError, View
 from rethread_client._core.sse import Parser
 
@@ -40,6 +40,7 @@ DELETED = event("0.9.0", "thread.deleted")
 
 
 async def watched(is_async: bool, network: Network, **options: Any) -> list[dict[str, Any]]:
+    options.setdefault("cursor", "0.0.0")
     result: list[dict[str, Any]] = await Caller(network, is_async)(lambda c: c.watch("s", **options))
     return result
 
@@ -118,19 +119,21 @@ async def test_items_that_overtook_one_in_progress_are_not_repeated(is_async: bo
 
 
 @both
-async def test_a_rewind_is_shown_once_and_its_items_may_come_back(is_async: bool) -> None:
+async def test_a_rewind_is_shown_once_and_the_thread_is_read_after_a_lost_connection(is_async: bool) -> None:
     rewound = event("1.3.0", "thread.rewound", to_seq=1, epoch=1)
     idle = event("1.3.0", "thread.status", status="idle")
+    running = event("1.4.0", "thread.status", status="in_progress")
+    thread = {"items": [item(1)], "status": "idle", "cursor": "1.3.0", "run": None, "session": {}}
     network = Network(
-        events(whole(1), whole(2), rewound, idle, end=RESET),
-        events(
-            rewound, idle, whole(4, epoch=1), event("1.4.0", "thread.status", status="in_progress"), DELETED
-        ),
+        events(whole(1), whole(2), rewound, idle, rewound, idle, end=RESET),
+        data(thread),
+        events(rewound, whole(4, epoch=1), running, end=RESET),
+        events(whole(4, epoch=1), running, DELETED),
     )
     messages = await watched(is_async, network)
     assert cursors(messages) == [
-        "snapshot 0.1.0", "snapshot 0.2.0", "rewound 1.3.0", "status 1.3.0", "snapshot 1.4.0", "status 1.4.0",
-        "deleted 0.9.0",
+        "snapshot 0.1.0", "snapshot 0.2.0", "rewound 1.3.0", "status 1.3.0", "reload 1.3.0",
+        "snapshot 1.4.0", "status 1.4.0", "deleted 0.9.0",
     ]  # fmt: skip
     view = View()
     for message in messages[:-1]:
@@ -189,10 +192,10 @@ async def test_the_end_of_access_is_raised(status: int, kind: type[Exception], i
     caller = Caller(network, is_async)
     with pytest.raises(kind):  # noqa: PT012
         if is_async:
-            async for message in caller.client.watch("s"):
+            async for message in caller.client.watch("s", cursor="0.0.0"):
                 seen.append(message)
         else:
-            for message in caller.client.watch("s"):
+            for message in caller.client.watch("s", cursor="0.0.0"):
                 seen.append(message)
     assert cursors(seen) == ["snapshot 0.1.0"]
 
@@ -205,7 +208,10 @@ async def test_a_token_that_expires_is_renewed(is_async: bool) -> None:
         events(whole(2), DELETED),
     )
     caller = Caller(network, is_async, token=lambda rejected: "new" if rejected else "old")
-    assert cursors(await caller(lambda c: c.watch("s")))[:2] == ["snapshot 0.1.0", "snapshot 0.2.0"]
+    assert cursors(await caller(lambda c: c.watch("s", cursor="0.0.0")))[:2] == [
+        "snapshot 0.1.0",
+        "snapshot 0.2.0",
+    ]
     assert network.tokens == ["old", "old", "new"]
 
 
@@ -230,7 +236,7 @@ async def test_a_reader_that_stops_closes_the_connection(is_async: bool) -> None
         return responses[-1]
 
     network.script = [answer]
-    watch = Caller(network, is_async).client.watch("s")
+    watch = Caller(network, is_async).client.watch("s", cursor="0.0.0")
     if is_async:
         await anext(watch)
         await watch.aclose()

@@ -31,6 +31,7 @@ class RethreadError(Exception):
         succeed; None if it did not say.
       request_id: the request's id in the server's log; empty if unknown.
       problem: the whole body of the answer; empty if it is not an object.
+      reason: why access to a watched session ended, `revoked` or `expired`; otherwise empty.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class RethreadError(Exception):
         self.errors = _field_errors(self.problem.get("errors"))
         self.retry_after = retry_after
         self.request_id = self._text("request_id")
+        self.reason = ""
         super().__init__(self.detail or self.title or f"The server answered {status}.")
 
     def __str__(self) -> str:
@@ -57,7 +59,7 @@ class RethreadError(Exception):
 
 
 class ValidationError(RethreadError):
-    """The request is malformed (400), too large (413) or breaks rules (422); `errors` lists them."""
+    """The request is malformed (400) or breaks rules (422); `errors` lists them."""
 
 
 class UnauthorizedError(RethreadError):
@@ -125,7 +127,6 @@ _CLASSES: dict[int, type[RethreadError]] = {
     404: NotFoundError,
     409: ConflictError,
     412: PreconditionFailedError,
-    413: ValidationError,
     422: ValidationError,
     429: RateLimitedError,
     502: UnavailableError,

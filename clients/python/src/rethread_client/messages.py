@@ -27,7 +27,8 @@ class WatchMessage(TypedDict, total=False, extra_items=Any):
     thread.status: `status`, if it has one, with the `run_id` and its `error`.
     thread.rewound: items after `to_seq` are not shown any more.
     thread.queue: `queued`, the inputs that wait for the runs before them.
-    thread.reload: `thread`, which replaces everything.
+    thread.reload: `thread`, which replaces everything; `reason` is `begin` at the
+      beginning, and `rewound` if the connection was lost after a rewind.
     thread.deleted: the session is deleted; this message is the last.
 
     A newer server may send other types.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from ._core.position import Cursor
 from .messages import ItemDelta, WatchMessage
 
 
@@ -13,23 +14,30 @@ class View:
     Attributes:
       items: the effective events, oldest first; the content of one in progress grows.
       status: `idle`, `in_progress` or `failed`; empty until it is known.
+      run_id: the run in progress or the failed one; otherwise empty.
+      epoch: the number of rewinds.
       deleted: whether the session was deleted.
     """
 
     def __init__(self) -> None:
         self.items: list[dict[str, Any]] = []
         self.status = ""
+        self.run_id = ""
+        self.epoch = 0
         self.deleted = False
 
     def apply(self, message: WatchMessage) -> None:
         """Applies the next message. Types of newer servers change nothing."""
+        cursor = Cursor.parse(message.get("cursor"))
+        self.epoch = max(self.epoch, cursor.epoch if cursor else 0)
         match message.get("type"):
             case "item.snapshot" | "item.completed" | "item.failed":
                 self._put(dict(message.get("item", {})))
             case "item.delta":
                 self._grow(message.get("item_id"), message.get("delta", {}))
             case "thread.status":
-                self.status = message.get("status") or self.status
+                if status := message.get("status"):
+                    self.status, self.run_id = status, message.get("run_id") or ""
             case "thread.rewound":
                 to = message.get("to_seq", 0)
                 self.items = [item for item in self.items if item["seq"] <= to]
@@ -38,6 +46,8 @@ class View:
                 if thread is not None:
                     self.items = [dict(item) for item in thread["items"]]
                     self.status = thread["status"]
+                    run = thread["run"]
+                    self.run_id = run["id"] if run is not None and self.status != "idle" else ""
             case "thread.deleted":
                 self.items, self.deleted = [], True
             case _:

@@ -24,6 +24,9 @@ class Cursor(NamedTuple):
             return None
         return cls(*map(int, parts))
 
+    def __str__(self) -> str:
+        return f"{self.epoch}.{self.seq}.{self.offset}"
+
 
 @dataclass
 class _Item:
@@ -37,36 +40,55 @@ class Position:
     """Tells new messages from repeated ones.
 
     The server sends messages in order. While an item in progress is overtaken by later
-    ones, `id` stays at that item, so a reconnecting watcher gets the later ones again.
+    ones, a watcher that reconnects continues from that item, and gets the later ones again.
+
+    Attributes:
+      id: the newest id of an event, where to continue; None if there was none yet.
     """
 
     id: str | None = None
-    _epoch: int = 0
-    _at: int = 0
+    _begin: str | None = None
+    _at: Cursor = field(default_factory=lambda: Cursor(0, 0, 0))  # up to which everything is known
     _items: dict[str, _Item] = field(default_factory=dict[str, _Item])
     _status: tuple[int, str] | None = None
     _queue: int = 0
 
     def take(self, event_id: str | None, message: WatchMessage) -> bool:
-        """Whether a message is new. Its event's id is where to continue."""
+        """Whether a message is new. Its event's id, if it has one, is where to continue."""
         new = self._is_new(message)
         if event_id:
             self.id = event_id
+        if new:
+            self._begin = None
             self._forget()
         return new
 
     def restart(self, thread: Thread) -> None:
         """Takes a thread, which replaces everything. There is no id until the next message."""
-        at = Cursor.parse(thread["cursor"]) or Cursor(0, 0, 0)
-        self.id, self._epoch, self._at = None, at.epoch, at.seq
+        self.id, self._begin = None, thread["cursor"]
+        self._at = Cursor.parse(thread["cursor"]) or Cursor(0, 0, 0)
+        begin = self._at.seq
         self._status, self._queue = None, max(self._queue, thread.get("queue_version", 0))
         self._items = {}
         for item in thread["items"]:
             final = item["status"] != "in_progress"
-            self._at = max(self._at, item["seq"])
-            if not final or item["seq"] >= at.seq:
+            self._move(Cursor(self._at.epoch, item["seq"], 0))
+            if not final or item["seq"] >= begin:
                 offset = thread.get("offsets", {}).get(item["id"], 0)
                 self._items[item["id"]] = _Item(item["seq"], final, offset)
+
+    @property
+    def cursor(self) -> str | None:
+        """The position to continue from, without an id; None if nothing is known yet."""
+        if self._begin is not None:
+            return self._begin
+        growing = [item for item in self._items.values() if not item.final]
+        if growing:
+            item = min(growing, key=lambda item: item.seq)
+            if item.offset == 0:
+                return str(Cursor(self._at.epoch, item.seq - 1, 0))
+            return str(Cursor(self._at.epoch, item.seq, item.offset))
+        return str(self._at) if self._at > Cursor(0, 0, 0) else None
 
     def _is_new(self, message: WatchMessage) -> bool:
         kind = message.get("type", "")
@@ -84,7 +106,7 @@ class Position:
         if kind == "thread.status":
             return self._is_new_status(cursor, message)
         # A type of a newer version moves the position as a status does.
-        new = cursor[:2] > (self._epoch, self._at)
+        new = cursor[:2] > self._at[:2]
         self._move(cursor)
         return new
 
@@ -102,7 +124,7 @@ class Position:
         return True
 
     def _rewound(self, cursor: Cursor, message: WatchMessage) -> bool:
-        if cursor.epoch <= self._epoch:
+        if cursor.epoch <= self._at.epoch:
             return False
         to = message.get("to_seq", 0)
         self._items = {name: item for name, item in self._items.items() if item.seq <= to}
@@ -112,7 +134,7 @@ class Position:
     def _is_new_status(self, cursor: Cursor, message: WatchMessage) -> bool:
         status = message.get("status", "")
         if self._status is None:
-            repeated = cursor[:2] < (self._epoch, self._at)
+            repeated = cursor[:2] < self._at[:2]
         else:
             repeated = cursor.seq < self._status[0] or (cursor.seq, status) == self._status
         if not repeated:
@@ -121,12 +143,10 @@ class Position:
         return not repeated
 
     def _move(self, cursor: Cursor) -> None:
-        self._epoch = max(self._epoch, cursor.epoch)
-        self._at = max(self._at, cursor.seq)
+        self._at = max(self._at, cursor)
 
     def _forget(self) -> None:
         """Forgets items that no connection repeats: final ones before the position to continue from."""
-        at = Cursor.parse(self.id)
-        if at is None or len(self._items) < 2:
-            return
-        self._items = {n: item for n, item in self._items.items() if item.seq >= at.seq or not item.final}
+        begin = Cursor.parse(self.id or self.cursor)
+        if begin is not None:
+            self._items = {n: i for n, i in self._items.items() if i.seq >= begin.seq or not i.final}

@@ -89,8 +89,8 @@ class Rethread:
         generator to stop before.
 
         Connections that end or break are replaced, for as long as that takes, and continue where
-        the last one ended. 400, 401, 403, 404 and 422 are raised. Without a position, watching
-        begins with the newest item; `0.0.0` begins with the first one.
+        the last one ended. 400, 401, 403, 404 and 422 are raised. Without a position, the first
+        message is a `thread.reload`, whose `thread` is what the session shows.
 
         Args:
           cursor: begin after this position, such as a thread's `cursor`.

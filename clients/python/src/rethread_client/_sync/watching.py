@@ -26,7 +26,8 @@ _FINAL = (400, 401, 403, 404, 422)  # statuses that no repeat changes
 
 
 class Watch:
-    """The messages about a session, in order, each once.
+    """The messages about a session, in order, each once, beginning with its thread if there is no
+    position to begin from.
 
     It ends with `thread.deleted`. Connections that break, stall or end are replaced, for as
     long as that takes; an answer that no repeat changes (400, 401, 403, 404, 422) is raised.
@@ -38,7 +39,10 @@ class Watch:
         self._transport = transport
         self._session_id = session_id
         self._query = {"cursor": cursor, "last_item_id": last_item_id}
+        # Why the thread must be read before the next connection; empty if it need not be.
+        self._lacks = "" if cursor or last_item_id else "begin"
         self._position = Position()
+        self._reason = ""  # why the last subscription ended
         self._retries = Retries(
             longest=_LONGEST, chance=transport.retries.chance, clock=transport.retries.clock
         )
@@ -60,6 +64,7 @@ class Watch:
                 delay = self._pause()
             except RethreadError as error:
                 if error.status in _FINAL:
+                    error.reason = self._reason
                     raise
                 failures += 1
                 delay = max(error.retry_after or 0.0, self._retries.jitter(failures))
@@ -67,6 +72,8 @@ class Watch:
 
     def _connection(self) -> Generator[WatchMessage, None]:
         """Yields the new messages of one connection."""
+        if self._lacks:
+            yield self._reload({"type": "thread.reload", "reason": self._lacks})
         with closing(self._open()) as response, broken():
             for chunk in response.iter_bytes():
                 for event in self._parser.feed(chunk):
@@ -77,16 +84,32 @@ class Watch:
                         yield self._reload(message)
                         return
                     if kind == "unsubscribed":
+                        self._ended(message.get("reason", ""), response)
                         return  # the answer to the next connection says whether there is access
                     if self._position.take(event.id, message):
-                        self._reloads = 0
+                        self._reloads, self._reason = 0, ""
+                        # If the rewind restores items, a reload follows, which a later connection
+                        # does not repeat.
+                        if kind == "thread.rewound":
+                            self._lacks = "rewound"
                         yield message
+
+    def _ended(self, reason: str, response: httpx.Response) -> None:
+        """Notes why the server has ended a stream; an expired token is renewed, unless it was already."""
+        self._reason = reason
+        if reason == "token_expired":
+            self._reason = ""
+            used = response.request.headers["Authorization"].removeprefix("Bearer ")
+            if self._transport.tokens.get() == used:
+                self._transport.tokens.renew(used)
 
     def _open(self) -> httpx.Response:
         headers = {"Accept": "text/event-stream"}
         query = self._query
         if self._position.id is not None:
             headers["Last-Event-ID"], query = self._position.id, {}
+        elif self._position.cursor is not None:
+            query = {"cursor": self._position.cursor}
         call = Call(
             path="/sessions/{}/watch", params=(self._session_id,), query=query, headers=headers, base="stream"
         )
@@ -109,8 +132,8 @@ class Watch:
                 pages = []  # rewound between two pages
         thread = join(pages)
         self._position.restart(thread)
-        self._query = {"cursor": thread["cursor"], "last_item_id": None}
-        return {**message, "thread": thread}
+        self._lacks = ""
+        return {"session_id": self._session_id, "cursor": thread["cursor"], **message, "thread": thread}
 
     def _pause(self) -> float:
         """Seconds before the next connection, after one that ended in order."""
