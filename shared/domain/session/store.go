@@ -70,6 +70,9 @@ type Resume struct {
 type EventPage struct {
 	Events []Event
 	Next   *Resume
+	// Epoch is that of the session when the page was read: a reader that uses only a
+	// part of the page continues after its last event in this epoch.
+	Epoch int64
 }
 
 // Append is a batch of events to add to a session's log, all or none. Events

@@ -125,7 +125,7 @@ func (p *page) take(sp *span, rec *record, e session.Event) error {
 }
 
 func (p *page) result(epoch int64) session.EventPage {
-	out := session.EventPage{Events: p.events}
+	out := session.EventPage{Events: p.events, Epoch: epoch}
 	if p.full {
 		out.Next = &session.Resume{Seq: p.events[len(p.events)-1].Seq, Epoch: epoch}
 	}

@@ -46,10 +46,9 @@ func (a *api) serve(e endpoint) http.HandlerFunc {
 }
 
 func (a *api) newCall(r *http.Request) *call {
-	user := userOf(r.Context())
+	caller := CallerOf(r.Context(), a.AdminScope)
 	return &call{
-		Request: r, user: user, requestID: requestIDOf(r.Context()), newID: a.NewID,
-		caller: access.Caller{UserID: user, Admin: access.Admin(scopeOf(r.Context()), a.AdminScope)},
+		Request: r, user: caller.UserID, requestID: requestIDOf(r.Context()), newID: a.NewID, caller: caller,
 	}
 }
 

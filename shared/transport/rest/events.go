@@ -169,12 +169,6 @@ func (c *call) answerWillFit(events int) error {
 		"send Accept-Encoding: gzip or fewer events at once")
 }
 
-// resume is the position in a cursor of events.
-type resume struct {
-	Seq   int64 `json:"s"`
-	Epoch int64 `json:"e"`
-}
-
 func (a *api) listEvents(c *call) (*reply, error) {
 	id, err := c.sessionID()
 	if err != nil {
@@ -188,11 +182,9 @@ func (a *api) listEvents(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	var next *string
-	if page.Next != nil {
-		if next, err = p.next(resume(*page.Next)); err != nil {
-			return nil, err
-		}
+	next, err := p.nextInLog(page.Next)
+	if err != nil {
+		return nil, err
 	}
 	return p.listReply(emptyIfNil(c.permission.Events(page.Events)), next)
 }

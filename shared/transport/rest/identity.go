@@ -1,6 +1,10 @@
 package rest
 
-import "context"
+import (
+	"context"
+
+	"github.com/rethread/rethread/shared/domain/access"
+)
 
 type contextKey int
 
@@ -26,6 +30,12 @@ func WithRequestID(ctx context.Context, id string) context.Context {
 // separated by blanks (RFC 6749, section 3.3).
 func WithScope(ctx context.Context, scope string) context.Context {
 	return context.WithValue(ctx, scopeKey, scope)
+}
+
+// CallerOf returns the caller of a request; its UserID is "" without a verified token.
+// adminScope is the word in a token's scope that makes admins, "" for none.
+func CallerOf(ctx context.Context, adminScope string) access.Caller {
+	return access.Caller{UserID: userOf(ctx), Admin: access.Admin(scopeOf(ctx), adminScope)}
 }
 
 func scopeOf(ctx context.Context) string { return contextString(ctx, scopeKey) }

@@ -71,11 +71,9 @@ func (a *api) threadReply(c *call, status int, id string, p pages, descending bo
 	if err != nil {
 		return nil, err
 	}
-	var next *string
-	if t.Next != nil {
-		if next, err = p.next(resume(*t.Next)); err != nil {
-			return nil, err
-		}
+	next, err := p.nextInLog(t.Next)
+	if err != nil {
+		return nil, err
 	}
 	body := threadBody{
 		Session: c.asCallerSees(t.Session), Status: t.Session.Status, Items: emptyIfNil(t.Items), Run: t.Run, Offsets: t.Offsets(),
