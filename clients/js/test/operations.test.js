@@ -106,6 +106,9 @@ const OTHERWISE = {
   deleteItem: "OpenAI's SDK",
   listModels: "OpenAI's SDK",
   getModel: "OpenAI's SDK",
+  callMCP: 'a client of the Model Context Protocol',
+  streamMCP: 'nobody: it is answered 405',
+  endMCP: 'nobody: it is answered 405',
 };
 
 // A repeat stores another version.

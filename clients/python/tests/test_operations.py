@@ -115,6 +115,9 @@ OTHERWISE = [
     "deleteItem",
     "listModels",
     "getModel",
+    "callMCP",
+    "streamMCP",
+    "endMCP",
 ]
 
 NOT_REPEATED = {"putArtifact"}  # a repeat stores another version

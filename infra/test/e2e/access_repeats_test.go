@@ -24,6 +24,7 @@ func withoutKey() []string {
 		"POST /ai-sdk/{agent}", "POST /ai-sdk/{agent}/{session_id}/stop",
 		"POST /v1/responses", "POST /v1/responses/{response_id}/cancel", "POST /v1/conversations",
 		"POST /v1/conversations/{conversation_id}", "POST /v1/conversations/{conversation_id}/items",
+		"POST /mcp", // its tools take a request_id
 	}
 }
 

@@ -179,6 +179,12 @@ func accessTable() map[string]route {
 		"GET /v1/models":         {who: signed, ok: []int{200}},
 		"GET /v1/models/{model}": {who: signed, ok: []int{200}},
 
+		"POST /mcp": {who: signed, ok: []int{200}, body: listOverMCP, opts: []e2e.Option{
+			e2e.Header("Accept", "application/json, text/event-stream"),
+		}},
+		"GET /mcp":    {who: signed, ok: []int{405}},
+		"DELETE /mcp": {who: signed, ok: []int{405}},
+
 		"GET /":                {who: public, ok: []int{200, 302, 307, 308}, opts: off},
 		"GET /console":         {who: public, ok: []int{200, 308}, opts: off},
 		"GET /console/":        {who: public, ok: []int{200, 308}, opts: off},
@@ -255,4 +261,10 @@ func (r route) expected(c caller) []int {
 		return []int{http.StatusNotFound}
 	}
 	return []int{http.StatusForbidden}
+}
+
+// listOverMCP lists the caller's own sessions: what callers may do with those of others
+// is a matter of the tools (testMCP).
+func listOverMCP(*scene) any {
+	return e2e.M{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": e2e.M{"name": "list_sessions"}}
 }

@@ -35,6 +35,7 @@ func neededElsewhere() map[string]string {
 		"DeliverFunction ssm:GetParameters parameter/rethread/agents":         agents,
 		"ForkFunction ssm:GetParameters parameter/rethread/agents":            agents,
 		"ImportsFunction ssm:GetParameters parameter/rethread/agents":         agents,
+		"MCPFunction ssm:GetParameters parameter/rethread/agents":             agents,
 
 		"AutomationRulesFunction dynamodb:BatchWriteItem table/Table": "deleting an automation with waiting deliveries",
 
@@ -43,6 +44,7 @@ func neededElsewhere() map[string]string {
 		"ResponsesFunction dynamodb:BatchWriteItem table/Table": several,
 		"ForkFunction dynamodb:BatchWriteItem table/Table":      several,
 		"RewindFunction dynamodb:BatchWriteItem table/Table":    several,
+		"MCPFunction dynamodb:BatchWriteItem table/Table":       several,
 		"RunsFunction dynamodb:BatchWriteItem table/Table":      several,
 
 		"EventsFunction dynamodb:DeleteItem table/Table":          lease,

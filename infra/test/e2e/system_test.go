@@ -64,6 +64,7 @@ func testRequests(t *testing.T, sys *e2e.System) {
 		group{"agui", testAGUI},
 		group{"aisdk", testAISDK},
 		group{"responses", testResponses},
+		group{"mcp", testMCP},
 		group{"archive", testArchive},
 		group{"erasure", testErasure},
 		group{"access", testAccess},
