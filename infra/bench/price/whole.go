@@ -65,12 +65,17 @@ func seconds(function string, m scenario.Measure) float64 {
 // wholes are the uses of which the whole cost was measured: the first table of the page.
 func (a *accountant) wholes() []bill {
 	turns, load := a.metered(scenario.SafeInvocation), a.metered(scenario.Load)
+	ids, key := a.metered(scenario.SafeIDs), a.metered(scenario.SafeKey)
 	alone, watched, hour := a.metered(scenario.Streamed), a.metered(scenario.Watched), a.metered(scenario.Hour)
 	const n = 1000
 	return []bill{
 		{
 			"1,000 turns, safe to resend",
-			"A question of 300 characters and an answer of 2,000, appended to a session together, with ids that name their invocation.",
+			"A question of 300 characters and an answer of 2,000, appended to a session together, with ids that name their invocation. " +
+				"These are the cheapest that are safe: a writer numbers the events of its invocation, `<invocation_id>.0`, `<invocation_id>.1` and so on, " +
+				"and sends an event again under its number, without an `Idempotency-Key`. Several writers of one invocation must not use the same number twice. With an `Idempotency-Key` and no ids, " +
+				number(float64(key.Count)) + " turns take " + number(key.Total().Writes) + " write units instead of " + number(turns.Total().Writes) +
+				"; with other ids " + number(ids.Total().Writes) + ", since each needs a claim of its own.",
 			a.whole(turns, n/float64(turns.Count)),
 		},
 		{
