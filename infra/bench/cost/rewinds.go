@@ -13,8 +13,9 @@ import (
 
 // Bounds of rewinding and forking, at every length of the history.
 const (
-	rewindReads, rewindWrites, rewindWritesAll = 10, 10, 20
-	forkReads, forkWrites                      = 10, 15
+	rewindReads, rewindWrites, rewindWritesAll = 5, 5, 20
+	restoreReads                               = 10
+	forkReads, forkWrites                      = 8, 11 // with state and an artifact
 )
 
 // rewinds measures in the long session: what it costs must not depend on it.
@@ -33,7 +34,7 @@ func (m *measurement) rewinds(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := m.measure("rewind it with state in three scopes and an artifact", rewindReads, rewindWritesAll, func() error {
+	if err := m.measure("rewind it with state in three scopes and an artifact", restoreReads, rewindWritesAll, func() error {
 		return m.rewind(ctx, changed)
 	}); err != nil {
 		return err

@@ -127,12 +127,13 @@ func (s *Store) newWriter(h *header, events []session.Event) *writer {
 			w.invocations[e.InvocationID] = &invocation{}
 		}
 	}
+	random := s.random() // one for all: their positions differ, and what repeats compresses
 	for i, e := range events {
 		if e.ID != "" {
 			w.chosen = append(w.chosen, i)
 			w.tried[e.ID] = i
 		} else {
-			w.random[i] = s.random()
+			w.random[i] = random
 		}
 	}
 	return w

@@ -119,7 +119,7 @@ func (s *Store) purge(ctx context.Context, log string, clearing func(context.Con
 // log. It does so before it counts the forks, so that a fork that is deleted
 // concurrently either is not counted or finds the record and puts it back.
 func (s *Store) suspendDeletion(ctx context.Context, log string) (held bool, err error) {
-	children, err := s.children(ctx, log)
+	children, err := s.readers(ctx, log)
 	if err != nil || len(children) == 0 {
 		return false, err
 	}
@@ -128,10 +128,48 @@ func (s *Store) suspendDeletion(ctx context.Context, log string) (held bool, err
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		return false, err
 	}
-	if children, err = s.children(ctx, log); err != nil || len(children) > 0 {
+	if children, err = s.readers(ctx, log); err != nil || len(children) > 0 {
 		return true, err
 	}
 	return false, s.resumeDeletion(ctx, log)
+}
+
+// readers returns the forks that read a deleted session's log. It removes the records
+// of forks that were never stored, and now never will be: a fork is stored only while
+// its source exists.
+func (s *Store) readers(ctx context.Context, log string) ([]child, error) {
+	children, err := s.children(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	var out []child
+	for _, c := range children {
+		stored, err := s.isStored(ctx, &c)
+		if err != nil {
+			return nil, err
+		}
+		if stored {
+			out = append(out, c)
+			continue
+		}
+		if err := s.db.DeleteItems(ctx, []table.Item{table.NewKey(c.PK, c.SK).Item()}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// isStored reports whether a fork exists, or is being deleted, and not only the record
+// of it that is written before. An unreadable one exists.
+func (s *Store) isStored(ctx context.Context, c *child) (bool, error) {
+	item, err := s.db.GetItem(ctx, sessionKey(c.Session))
+	if err != nil {
+		return false, err
+	}
+	if log := table.Text(item, headerLog); item != nil && (log == "" || log == c.log()) {
+		return true, nil
+	}
+	return s.db.Get(ctx, deletedKey(c.log()), &struct{}{})
 }
 
 // resumeDeletion puts the pending removal of a log, if there is one, into the

@@ -36,6 +36,12 @@ func (s *Store) Events(
 }
 
 func (s *Store) events(ctx context.Context, h *header, q session.EventQuery) (session.EventPage, error) {
+	return s.eventsAt(ctx, h, nil, q)
+}
+
+// eventsAt is events for callers that have read the head of the session's log, which
+// is then not read again. Later events may be among those that it returns.
+func (s *Store) eventsAt(ctx context.Context, h *header, at *head, q session.EventQuery) (session.EventPage, error) {
 	if err := checkEpoch(h, q.Resume.Seq > 0, q.Resume.Epoch); err != nil {
 		return session.EventPage{}, err
 	}
@@ -48,7 +54,7 @@ func (s *Store) events(ctx context.Context, h *header, q session.EventQuery) (se
 		return session.EventPage{}, err
 	}
 	ranges = ranges.After(q.After)
-	p := &page{h: h, view: q.View, limit: q.Limit, compactor: s.compactorOf(h, q, ranges)}
+	p := &page{h: h, at: at, view: q.View, limit: q.Limit, compactor: s.compactorOf(h, q, ranges)}
 	if q.Before > 0 {
 		ranges = ranges.Before(q.Before)
 	}
@@ -90,6 +96,7 @@ func checkEpoch(h *header, resumed bool, epoch int64) error {
 // page collects events up to its limits.
 type page struct {
 	h      *header
+	at     *head // of the session's log, nil if it was not read
 	view   session.View
 	limit  int
 	events []session.Event

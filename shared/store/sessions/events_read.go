@@ -40,26 +40,58 @@ func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 		}
 		return nil
 	}
-	q := entryQuery(sp.log, sp.from, sp.to, false)
-	most := func() int { return p.most(&sp, next, false) }
-	err := s.queryRecords(ctx, q, most, func(rec *record) (bool, error) {
-		if err := fill(rec.first); err != nil {
-			return false, err
+	latest := p.latest(&sp)
+	if latest == nil || sp.from < latest.first {
+		q := entryQuery(sp.log, sp.from, sp.to, false)
+		if latest != nil {
+			q.To = entrySK(latest.first - 1)
 		}
-		return !p.full, take(rec)
-	})
-	if err != nil || p.full {
-		return err
-	}
-	end := sp.to + 1
-	if sp.open() {
-		newest, err := s.entryAt(ctx, sp.log, 0)
-		if err != nil || newest == nil {
+		most := func() int { return p.most(&sp, next, false) }
+		err := s.queryRecords(ctx, q, most, func(rec *record) (bool, error) {
+			if err := fill(rec.first); err != nil {
+				return false, err
+			}
+			return !p.full, take(rec)
+		})
+		if err != nil || p.full {
 			return err
 		}
-		end = newest.last() + 1
+	}
+	if latest != nil {
+		if err := fill(latest.first); err != nil || p.full || latest.last() < next {
+			return err
+		}
+		return take(latest)
+	}
+	end, err := s.endOf(ctx, &sp, p)
+	if err != nil {
+		return err
 	}
 	return fill(end)
+}
+
+// latest returns the latest entry of a span's log, nil if it is not known or may have
+// changed since it was read.
+func (p *page) latest(sp *span) *record {
+	if !sp.open() || p.at == nil || p.at.latest == nil || p.at.latest.withoutBody || p.at.latest.inProgress() {
+		return nil
+	}
+	return p.at.latest
+}
+
+// endOf returns the position after the last one of a span.
+func (s *Store) endOf(ctx context.Context, sp *span, p *page) (int64, error) {
+	switch {
+	case !sp.open():
+		return sp.to + 1, nil
+	case p.at != nil:
+		return p.at.next, nil
+	}
+	newest, err := s.entryAt(ctx, sp.log, 0)
+	if err != nil || newest == nil {
+		return 0, err
+	}
+	return newest.last() + 1, nil
 }
 
 // fillShown is fill if a span shows the record: a fork skips an item in progress

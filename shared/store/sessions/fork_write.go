@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
@@ -29,18 +30,25 @@ func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *heade
 // deleted or forked since it was read. It increments the source's count of forks,
 // by which later saves of tasks keep the versions that the fork shows; saves
 // under way start again.
+//
+// The record of the fork in its source's log, which keeps that log, is written before
+// the transaction, at half the price: the fork never exists without it. A record
+// whose fork was not stored is removed when the log is deleted.
 func (s *Store) writeFork(ctx context.Context, source, h *header, values session.Values) error {
 	o := h.Origin
 	c := child{
 		PK: logPK(source.Log), SK: prefixChild + h.Log, Session: h.id(),
 		Before: o.Before, Found: o.Found, Base: o.Base, Created: h.Created,
 	}
-	state := checkpoint{PK: logPK(h.Log), SK: skState, At: o.Base}
-	var err error
-	if state.Body, err = s.content.Pack(ctx, state.PK, values, 0); err != nil {
-		return err
+	items := []any{h}
+	if len(values) > 0 {
+		state := checkpoint{PK: logPK(h.Log), SK: skState, At: o.Base}
+		var err error
+		if state.Body, err = s.content.Pack(ctx, state.PK, values, 0); err != nil {
+			return err
+		}
+		items = append(items, state)
 	}
-	items := []any{h, c, state}
 	artifacts, err := s.inheritedVersions(ctx, source.Log, values)
 	if err != nil {
 		return err
@@ -60,7 +68,27 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 	for _, item := range items {
 		writes = append(writes, table.Put(item, table.ItemNotExists()))
 	}
-	return source.unmatchable(s.db.Transact(ctx, writes...))
+	if err := s.db.Put(ctx, c); err != nil {
+		return err
+	}
+	err = s.db.Transact(ctx, writes...)
+	if errors.Is(err, table.ErrConditionFailed) {
+		s.forgetFork(ctx, source.Log, &c)
+	}
+	return source.unmatchable(err)
+}
+
+// forgetFork removes the record of a fork whose transaction was refused, unless that
+// was because an attempt had stored the fork and only its answer was lost. If the
+// source was deleted meanwhile, its log no longer waits for the fork.
+func (s *Store) forgetFork(ctx context.Context, source string, c *child) {
+	stored, err := s.isStored(ctx, c)
+	if err == nil && !stored {
+		err = s.releaseSource(ctx, source, c.log())
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "the record of a fork that was not stored stays until its source is deleted", "error", err)
+	}
 }
 
 // countFork returns the change of a source's header by a fork.

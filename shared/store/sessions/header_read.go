@@ -25,6 +25,28 @@ func (s *Store) headerEventually(ctx context.Context, userID, id string) (*heade
 	return ownHeader(item, err, userID, id)
 }
 
+// headerReader reads a session that the user owns.
+type headerReader func(ctx context.Context, userID, id string) (*header, error)
+
+// eventualOnce returns a headerReader for callers that compare the header with a
+// consistent one in the end: only its first call is eventually consistent, at half
+// the price. A session that a lagging replica lacks, or gives another owner, is read
+// again at once.
+func (s *Store) eventualOnce() headerReader {
+	first := true
+	return func(ctx context.Context, userID, id string) (*header, error) {
+		if !first {
+			return s.header(ctx, userID, id)
+		}
+		first = false
+		h, err := s.headerEventually(ctx, userID, id)
+		if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
+			return s.header(ctx, userID, id)
+		}
+		return h, err
+	}
+}
+
 func ownHeader(item table.Item, err error, userID, id string) (*header, error) {
 	var h header
 	if err == nil && item != nil {
@@ -108,11 +130,20 @@ func (s *Store) render(h *header, at head) (session.Session, error) {
 // rewind that the header does not, both are read again, so that they belong
 // together.
 func (s *Store) headerAndHead(ctx context.Context, userID, id string) (h *header, at head, err error) {
+	return s.headerAndHeadBy(ctx, s.header, userID, id)
+}
+
+// headerAndHeadBy is headerAndHead with a headerReader.
+func (s *Store) headerAndHeadBy(ctx context.Context, read headerReader, userID, id string) (h *header, at head, err error) {
 	err = records.Settled(ctx, func() (err error) {
-		if h, err = s.header(ctx, userID, id); err != nil {
+		if h, err = read(ctx, userID, id); err != nil {
 			return err
 		}
-		if at, err = s.readHead(ctx, h); err == nil && at.lastMarker > h.Marker {
+		at, err = s.readHead(ctx, h)
+		switch {
+		case errors.Is(err, fault.Of(fault.NotFound)):
+			err = s.createdAgain(ctx, read, h, err)
+		case err == nil && at.lastMarker > h.Marker:
 			err = errRewound
 		}
 		return err
@@ -121,6 +152,19 @@ func (s *Store) headerAndHead(ctx context.Context, userID, id string) (h *header
 		return nil, head{}, err
 	}
 	return h, at, nil
+}
+
+// createdAgain returns errRewound if a session whose log was deleted has another log now,
+// and err otherwise.
+func (s *Store) createdAgain(ctx context.Context, read headerReader, h *header, err error) error {
+	now, failed := read(ctx, h.User, h.id())
+	switch {
+	case failed != nil:
+		return failed
+	case now.Log != h.Log:
+		return errRewound
+	}
+	return err
 }
 
 // Get implements session.Store.

@@ -31,6 +31,10 @@ func (s *Store) planRestore(
 	}
 	maps.DeleteFunc(then, func(key string, _ json.RawMessage) bool { return impossible(key) })
 	plan := &restore{}
+	if len(then) == 0 && !slices.ContainsFunc(also, func(d session.Delta) bool { return len(d) > 0 }) {
+		plan.change = &stateChange{sessionID: h.id()}
+		return plan, nil
+	}
 	if plan.change, err = s.loadStates(ctx, h, at, append([]session.Delta{then}, also...)...); err != nil {
 		return nil, err
 	}

@@ -104,16 +104,25 @@ var errRunEnding = fmt.Errorf("the session's run has just ended: %w", retry.ErrA
 // readSettled reads a session and the head of its log. It first ends an active run
 // whose worker was lost, unless that may still be continued.
 func (s *Store) readSettled(ctx context.Context, userID, id string) (h *header, at head, a *activeRun, err error) {
+	return s.readSettledBy(ctx, s.header, userID, id)
+}
+
+// readSettledBy is readSettled with a headerReader.
+func (s *Store) readSettledBy(
+	ctx context.Context, read headerReader, userID, id string,
+) (h *header, at head, a *activeRun, err error) {
 	err = records.Settled(ctx, func() (err error) {
-		h, at, a, err = s.tryReadSettled(ctx, userID, id)
+		h, at, a, err = s.tryReadSettled(ctx, read, userID, id)
 		return err
 	})
 	return h, at, a, err
 }
 
 // tryReadSettled tries once; errRunEnding if the session must be read again.
-func (s *Store) tryReadSettled(ctx context.Context, userID, id string) (*header, head, *activeRun, error) {
-	h, at, err := s.headerAndHead(ctx, userID, id)
+func (s *Store) tryReadSettled(
+	ctx context.Context, read headerReader, userID, id string,
+) (*header, head, *activeRun, error) {
+	h, at, err := s.headerAndHeadBy(ctx, read, userID, id)
 	if err != nil || h.Run == "" {
 		return h, at, nil, err
 	}

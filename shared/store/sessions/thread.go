@@ -10,10 +10,12 @@ import (
 	"github.com/rethread/rethread/shared/store/records"
 )
 
-// Thread implements run.Store.
+// Thread implements run.Store. The header is read twice, and only the second time with
+// strong consistency: what was read by the first one is valid if both agree.
 func (s *Store) Thread(ctx context.Context, userID, sessionID string, q run.ThreadQuery) (run.Thread, error) {
+	read := s.eventualOnce()
 	return records.SettledValue(ctx, func() (run.Thread, error) {
-		h, at, active, err := s.readSettled(ctx, userID, sessionID)
+		h, at, active, err := s.readSettledBy(ctx, read, userID, sessionID)
 		if err != nil {
 			return run.Thread{}, err
 		}
@@ -39,7 +41,7 @@ func (s *Store) thread(
 	if t.Queue, err = s.readableQueue(ctx, h); err != nil {
 		return run.Thread{}, err
 	}
-	if err := s.sameStatus(ctx, h); err != nil {
+	if h, err = s.sameStatus(ctx, h); err != nil {
 		return run.Thread{}, err
 	}
 	if t.Session, err = s.render(h, at); err != nil {
@@ -56,7 +58,7 @@ func (s *Store) thread(
 
 // threadUp reads items, oldest first, up to the head.
 func (s *Store) threadUp(ctx context.Context, h *header, at head, q run.ThreadQuery) (run.Thread, error) {
-	page, err := s.events(ctx, h, session.EventQuery{View: session.Effective, Limit: q.Limit, Resume: q.Resume})
+	page, err := s.eventsAt(ctx, h, &at, session.EventQuery{View: session.Effective, Limit: q.Limit, Resume: q.Resume})
 	if err != nil {
 		return run.Thread{}, err
 	}
@@ -138,17 +140,18 @@ func offsetAt(e session.Event, at head) int64 {
 }
 
 // sameStatus checks, after the log was read, that no run has begun or ended since
-// the header was read: a status must not be older than its cursor, because no later
-// message would correct it.
-func (s *Store) sameStatus(ctx context.Context, h *header) error {
+// the header was read, and returns the header as it is now: a status must not be older
+// than its cursor, because no later message would correct it.
+func (s *Store) sameStatus(ctx context.Context, h *header) (*header, error) {
 	now, err := s.header(ctx, h.User, h.id())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if now.Run != h.Run || now.Status != h.Status || now.Epoch != h.Epoch || now.QueueVersion != h.QueueVersion {
-		return errRewound
+	if now.Log != h.Log || now.Run != h.Run || now.Status != h.Status || now.Epoch != h.Epoch ||
+		now.QueueVersion != h.QueueVersion {
+		return nil, errRewound
 	}
-	return nil
+	return now, nil
 }
 
 // upTo returns the events of an ascending page up to a seq.

@@ -38,7 +38,7 @@ func (s *Store) root(ctx context.Context, h *header) (session.Branch, string, er
 		if depth == treeDepth {
 			return b, log, fmt.Errorf("log %s has no root", log)
 		}
-		above, next, err := s.branch(ctx, from.Session, from.Log)
+		above, next, _, err := s.branch(ctx, from.Session, from.Log)
 		if errors.Is(err, table.ErrUnreadable) { // the tree begins below it
 			s.leftOut(ctx, sessionKey(from.Session), err)
 			return b, log, nil
@@ -51,23 +51,24 @@ func (s *Store) root(ctx context.Context, h *header) (session.Branch, string, er
 	return b, log, nil
 }
 
-// branch reads a session by its log, whether it exists or was deleted.
-func (s *Store) branch(ctx context.Context, id, log string) (session.Branch, *origin, error) {
+// branch reads a session by its log, whether it exists or was deleted; stored is false
+// if it is neither.
+func (s *Store) branch(ctx context.Context, id, log string) (b session.Branch, from *origin, stored bool, err error) {
 	var h header
 	found, err := s.db.Get(ctx, sessionKey(id), &h)
 	if err != nil {
-		return session.Branch{}, nil, err
+		return session.Branch{}, nil, false, err
 	}
 	if found && h.Log == log {
-		return branchOf(&h), h.Origin, nil
+		return branchOf(&h), h.Origin, true, nil
 	}
 	var left deletedLog
-	if _, err := s.db.Get(ctx, deletedKey(log), &left); err != nil {
-		return session.Branch{}, nil, err
+	if stored, err = s.db.Get(ctx, deletedKey(log), &left); err != nil {
+		return session.Branch{}, nil, false, err
 	}
-	b := session.Branch{ID: id, Deleted: true, CreatedTime: left.Created, Children: []session.Branch{}}
+	b = session.Branch{ID: id, Deleted: true, CreatedTime: left.Created, Children: []session.Branch{}}
 	fillOrigin(&b, left.Origin)
-	return b, left.Origin, nil
+	return b, left.Origin, stored, nil
 }
 
 func branchOf(h *header) session.Branch {
@@ -93,13 +94,16 @@ func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, dep
 		return err
 	}
 	for _, c := range children {
-		under, _, err := s.branch(ctx, c.Session, c.log())
+		under, _, stored, err := s.branch(ctx, c.Session, c.log())
 		if errors.Is(err, table.ErrUnreadable) {
 			s.leftOut(ctx, sessionKey(c.Session), err)
 			continue
 		}
 		if err != nil {
 			return err
+		}
+		if !stored { // it is about to be, or its forking was interrupted
+			continue
 		}
 		if err := s.growTree(ctx, &under, c.log(), depth+1); err != nil {
 			return err
