@@ -25,6 +25,9 @@ SUPPLY   := $(TOOLS)/supply
 RELEASE  := infra/tools/release
 RELEASETOOLS := $(RELEASE)/.venv/installed $(RELEASE)/packages/node_modules/.package-lock.json
 
+# The clients in Go, which are modules of their own.
+GO_CLIENTS := clients/go clients/go/adk
+
 # The npm package `rethread`.
 PACKAGE      := clients/js
 PACKAGEBUILT := $(PACKAGE)/dist/index.js
@@ -158,6 +161,7 @@ test-go:
 		sequential=$$(grep -rlE --include='*_test.go' '^func ($(SEQUENTIAL))\(' clients infra shared | xargs dirname | sort -u | sed 's,^,./,'); \
 		$(GO_TEST) ./infra/test/e2e $(MODELS) $$alone & waiting=$$!; failed=; \
 		CGO_ENABLED=1 $(GO_TEST) $(RACE) -skip '^($(SEQUENTIAL))$$' $$together || failed=1; \
+		for module in $(GO_CLIENTS); do (cd $$module && CGO_ENABLED=1 $(GO_TEST) $(RACE) ./...) || failed=1; done; \
 		STORE_ENGINE=dynamodb $(GO_TEST) $(ON_DYNAMODB) || failed=1; \
 		$(GO_TEST) -run '^($(SEQUENTIAL))$$' $$sequential || failed=1; \
 		wait $$waiting || failed=1; test -z "$$failed"
@@ -226,12 +230,13 @@ hunt: ## Run the random tests with other seeds for MINUTES=10, and print the see
 lint: $(GOLANGCI) ## Lint, including the rules for layers
 	$(GOLANGCI) config verify
 	$(GOLANGCI) run ./...
+	@for module in $(GO_CLIENTS); do (cd $$module && $(GOLANGCI) run ./...) || exit 1; done
 
 fmt: $(GOLANGCI) ## Format the code
-	$(GOLANGCI) fmt ./...
+	$(GOLANGCI) fmt ./... $(GO_CLIENTS)
 
 fmt-check: $(GOLANGCI) ## Fail if code is not formatted
-	$(GOLANGCI) fmt --diff ./...
+	$(GOLANGCI) fmt --diff ./... $(GO_CLIENTS)
 
 validate: node console $(PYTOOLS) ## Check the template: sam validate, cfn-lint on the translated template, sam build
 	$(VENV)/bin/sam validate --lint --template template.yaml
@@ -253,7 +258,7 @@ deploy: node console $(PYTOOLS) ## Build for AWS and deploy, asking for paramete
 
 reproducible: ## Build every function for AWS in two folders, and fail if the bytes differ
 	@rm -rf build/reproducible && mkdir -p build/reproducible/copy
-	@tar -cf - --exclude=node_modules go.mod go.sum functions shared | tar -xf - -C build/reproducible/copy
+	@tar -cf - --exclude=node_modules go.mod go.sum $(GO_CLIENTS:=/go.mod) functions shared | tar -xf - -C build/reproducible/copy
 	@$(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o build/reproducible/here/ ./functions/...
 	@cd build/reproducible/copy && $(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o ../there/ ./functions/...
 	@diff -rq build/reproducible/here build/reproducible/there && echo "both folders build the same bytes"
@@ -341,6 +346,7 @@ workflows: $(SUPPLY)/built ## Check the workflows in .github
 
 verify: ## Check the downloaded modules against go.sum
 	@go mod verify
+	@for module in $(GO_CLIENTS); do go -C $$module mod verify || exit 1; done
 
 tools: $(GOLANGCI) $(GOTEST) $(PYTOOLS) $(SUPPLY)/built ## Install the pinned tools into .tools and .venv
 

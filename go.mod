@@ -4,6 +4,12 @@ go 1.26.5
 
 ignore node_modules
 
+// The clients are modules of their own, so that they need nothing of this one.
+replace (
+	github.com/rethread/rethread/clients/go => ./clients/go
+	github.com/rethread/rethread/clients/go/adk => ./clients/go/adk
+)
+
 require (
 	code.dny.dev/ssrf v0.3.0
 	github.com/a2aproject/a2a-go v0.3.15
@@ -38,6 +44,8 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/klauspost/compress v1.20.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
+	github.com/rethread/rethread/clients/go v0.0.0
+	github.com/rethread/rethread/clients/go/adk v0.0.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 	github.com/tmaxmax/go-sse v0.11.0

@@ -86,13 +86,20 @@ func printModule(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	sums, err := gomodule.Sums(ctx, o.root, state.Commit, o.version)
-	if err != nil {
-		return err
+	for _, folder := range modules() {
+		sums, err := gomodule.Sums(ctx, o.root, folder, state.Commit, o.version)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(out, sums); err != nil {
+			return err
+		}
 	}
-	_, err = io.WriteString(out, sums)
-	return err
+	return nil
 }
+
+// modules are the folders of the Go modules that others install.
+func modules() []string { return []string{"clients/go", "clients/go/adk"} }
 
 // writeBundle packs the functions, the template, and the files named as arguments.
 func writeBundle(ctx context.Context, o options, _ io.Writer) error {

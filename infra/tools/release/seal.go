@@ -57,7 +57,7 @@ func notes(_ context.Context, o options, out io.Writer) error {
 // materials returns the files that pin what a release is built with.
 func materials() []string {
 	return []string{
-		"go.mod", "go.sum", "infra/tools/supply/go.sum", "clients/js/package-lock.json",
+		"go.mod", "go.sum", "clients/go/go.sum", "clients/go/adk/go.sum", "infra/tools/supply/go.sum", "clients/js/package-lock.json",
 		"functions/console/web/package-lock.json", "clients/python/pyproject.toml", "infra/tools/release/requirements.txt",
 	}
 }

@@ -43,7 +43,7 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]bool{
-		"infra/local/lambda": true, "infra/local/queue": true, "clients/go/watch": true, "shared/store/table/memory": true,
+		"infra/local/lambda": true, "infra/local/queue": true, "infra/test/goclients/watch": true, "shared/store/table/memory": true,
 		"shared/observe/logs": true, "infra/test/e2e": false, "docs/examples/adk-go": false, "shared/domain/task": false,
 	} {
 		i := slices.IndexFunc(all, func(p memory.Package) bool { return p.ImportPath == "github.com/rethread/rethread/"+path })

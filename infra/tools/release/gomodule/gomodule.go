@@ -22,9 +22,9 @@ import (
 var ErrReplaced = errors.New("go.mod replaces modules")
 
 // Sums returns the two lines that go.sum of a user gets for a version, from the module
-// in the root of the repository at a commit.
-func Sums(ctx context.Context, root, commit, version string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+// in a folder of the repository at a commit; the folder "" is the root.
+func Sums(ctx context.Context, root, folder, commit, version string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(folder), "go.mod"))
 	if err != nil {
 		return "", fmt.Errorf("read the module: %w", err)
 	}
@@ -36,7 +36,7 @@ func Sums(ctx context.Context, root, commit, version string) (string, error) {
 		return "", ErrReplaced
 	}
 	v := module.Version{Path: mod.Module.Mod.Path, Version: "v" + version}
-	whole, err := hash(ctx, root, commit, v)
+	whole, err := hash(ctx, root, folder, commit, v)
 	if err != nil {
 		return "", fmt.Errorf("pack the module: %w", err)
 	}
@@ -49,22 +49,22 @@ func Sums(ctx context.Context, root, commit, version string) (string, error) {
 
 // hash returns the hash of the module's archive. It packs a clone, because the archive
 // cannot be made from a worktree.
-func hash(ctx context.Context, root, commit string, v module.Version) (string, error) {
-	folder, err := os.MkdirTemp("", "rethread-module-")
+func hash(ctx context.Context, root, folder, commit string, v module.Version) (string, error) {
+	temporary, err := os.MkdirTemp("", "rethread-module-")
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // it is temporary
-	clone := filepath.Join(folder, "clone")
+	defer os.RemoveAll(temporary) //nolint:errcheck // it is temporary
+	clone := filepath.Join(temporary, "clone")
 	cmd := exec.CommandContext(ctx, "git", "clone", "--quiet", "--no-checkout", "--shared", root, clone)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("git clone: %w: %s", err, out)
 	}
-	archive, err := os.Create(filepath.Join(folder, "module.zip"))
+	archive, err := os.Create(filepath.Join(temporary, "module.zip"))
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(zip.CreateFromVCS(archive, v, clone, commit, ""), archive.Close()); err != nil {
+	if err := errors.Join(zip.CreateFromVCS(archive, v, clone, commit, folder), archive.Close()); err != nil {
 		return "", err
 	}
 	return dirhash.HashZip(archive.Name(), dirhash.Hash1)

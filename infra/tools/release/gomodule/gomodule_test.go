@@ -20,7 +20,7 @@ func TestSums(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, "later.go"), []byte("package m\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := gomodule.Sums(t.Context(), folder, commit, "1.2.3")
+		got, err := gomodule.Sums(t.Context(), folder, "", commit, "1.2.3")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,21 +41,21 @@ func TestSums(t *testing.T) {
 		folder, commit := newRepository(t, files)
 		worktree := filepath.Join(t.TempDir(), "worktree")
 		git(t, folder, "worktree", "add", "--quiet", worktree, "HEAD")
-		one, err := gomodule.Sums(t.Context(), folder, commit, "1.2.3")
-		two, errTwo := gomodule.Sums(t.Context(), worktree, commit, "1.2.3")
+		one, err := gomodule.Sums(t.Context(), folder, "", commit, "1.2.3")
+		two, errTwo := gomodule.Sums(t.Context(), worktree, "", commit, "1.2.3")
 		if one == "" || one != two || errors.Join(err, errTwo) != nil {
 			t.Errorf("%s, %s, %v, %v", one, two, err, errTwo)
 		}
 	})
 	t.Run("refuses a module that replaces others", func(t *testing.T) {
 		folder, commit := newRepository(t, map[string]string{"go.mod": "module example.com/m\n\nreplace example.com/n => ../n\n"})
-		if _, err := gomodule.Sums(t.Context(), folder, commit, "1.2.3"); !errors.Is(err, gomodule.ErrReplaced) {
+		if _, err := gomodule.Sums(t.Context(), folder, "", commit, "1.2.3"); !errors.Is(err, gomodule.ErrReplaced) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("fails for a version that belongs to another module path", func(t *testing.T) {
 		folder, commit := newRepository(t, files)
-		if _, err := gomodule.Sums(t.Context(), folder, commit, "2.0.0"); err == nil {
+		if _, err := gomodule.Sums(t.Context(), folder, "", commit, "2.0.0"); err == nil {
 			t.Error("it passed: from 2.0.0 on the module's path must end with /v2")
 		}
 	})

@@ -14,7 +14,7 @@ import (
 
 const (
 	// browserClient is the folder of the browser client.
-	browserClient = "../../js"
+	browserClient = "../../../../clients/js"
 	// builtClient is what its programs import.
 	builtClient = browserClient + "/dist/index.js"
 )

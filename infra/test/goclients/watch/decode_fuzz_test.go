@@ -1,4 +1,4 @@
-package view_test
+package watch_test
 
 import (
 	"testing"
