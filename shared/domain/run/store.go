@@ -51,6 +51,14 @@ type Store interface {
 	BeginItem(ctx context.Context, ref Ref, e session.Event) (Item, error)
 	// OpenItem returns the item in progress with that id; nil if there is none.
 	OpenItem(ctx context.Context, ref Ref, itemID string) (Item, error)
+	// OpenPush returns what a push to an external run needs: the run, and the item in
+	// progress with that id, nil if there is none or the run is not an external one in
+	// progress. An item that the caller knows to have offset deltas may be one that
+	// KeepPush has kept; nil for an unknown offset. Flush and FlushAt of the item extend
+	// the run's lease.
+	OpenPush(ctx context.Context, ref Ref, itemID string, offset *int64) (Run, Item, error)
+	// KeepPush keeps an item for the next push. The caller must not use it any more.
+	KeepPush(item Item)
 	// End ends a run, with a problem if it failed. An item in progress is
 	// completed, or marked failed with the problem.
 	End(ctx context.Context, ref Ref, status Status, problem *Problem) (Run, error)

@@ -12,13 +12,16 @@ import (
 
 var _ watch.CatchUps = (*Store)(nil)
 
-// CatchUp implements watch.Feed. It reads the log from the watcher's position, or
+// CatchUp implements watch.CatchUps. It has the item in progress announced, and reads the log from the watcher's position, or
 // from an earlier item that may have grown since.
 func (s *Store) CatchUp(ctx context.Context, userID, sessionID string, from watch.From) ([]watch.Message, error) {
 	return records.SettledValue(ctx, func() ([]watch.Message, error) {
 		h, at, _, err := s.readSettled(ctx, userID, sessionID)
+		if err == nil {
+			err = s.wake(ctx, h.Log, at)
+		}
 		if err != nil {
-			return nil, err
+			return nil, s.notFoundIfDeleted(ctx, h, err)
 		}
 		out, err := (&catchUp{s: s, h: h, at: at}).read(ctx, from)
 		if err != nil {

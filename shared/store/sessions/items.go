@@ -26,8 +26,12 @@ type item struct {
 	k       int     // its number
 	stale   bool    // the stored state may differ and must be read again
 	// shared is set if requests write the item directly: an item of an external
-	// run.
+	// run, which is active.
 	shared bool
+	active *activeRun
+	// quiet is whether the next segment begins quiet, and unchecked whether a quiet
+	// last segment may be watched (see quiet.go).
+	quiet, unchecked bool
 }
 
 var _ run.Item = (*item)(nil)
@@ -46,16 +50,18 @@ func (it *item) Offset() int64 { return it.offset }
 // Content implements run.Item.
 func (it *item) Content() *run.Content { return it.content }
 
-// newItem returns an item without deltas.
-func (s *Store) newItem(h *header, ref run.Ref, rec *record, shared bool) *item {
-	return &item{
-		s: s, h: h, ref: ref, rec: rec, shared: shared, content: run.NewContent(run.RoleOf(rec.events[0])),
+// newItem returns an item without deltas; nil for an item that is only read.
+func (s *Store) newItem(h *header, ref run.Ref, rec *record, a *activeRun) *item {
+	it := &item{s: s, h: h, ref: ref, rec: rec, content: run.NewContent(run.RoleOf(rec.events[0])), quiet: s.watching != nil}
+	if a != nil && a.Mode == run.External {
+		it.shared, it.active = true, a
 	}
+	return it
 }
 
 // load reads what is stored of the item.
 func (it *item) load(ctx context.Context) error {
-	fresh := it.s.newItem(it.h, it.ref, it.rec, it.shared)
+	fresh := it.s.newItem(it.h, it.ref, it.rec, it.active)
 	err := it.s.readSegments(ctx, it.log(), it.Seq(), func(g segment) error {
 		if g.Count == 0 {
 			return nil // it closes the item
@@ -71,6 +77,7 @@ func (it *item) load(ctx context.Context) error {
 		}
 		_, fresh.k, err = positionOfSegment(g.SK)
 		fresh.tail, fresh.offset = g, g.last()
+		fresh.quiet, fresh.unchecked = g.Quiet, g.Quiet
 		return err
 	})
 	if err != nil {
@@ -101,6 +108,9 @@ func (it *item) flush(ctx context.Context, deltas []run.Delta, allowed func() er
 	rest := pieces(deltas)
 	if len(rest) == 0 {
 		return nil
+	}
+	if err := it.renew(ctx); err != nil {
+		return err
 	}
 	return records.SettledWithin(ctx, contentionWait, func() (err error) {
 		rest, err = it.tryFlush(ctx, rest, allowed)
@@ -150,6 +160,9 @@ func (it *item) accept(deltas []run.Delta) error {
 // write stores as many deltas in one request as one segment holds, and returns the
 // rest.
 func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error) {
+	if it.unchecked {
+		it.announce(ctx)
+	}
 	for len(rest) > 0 {
 		next, k, n := it.tail, it.k, 0
 		for _, d := range rest {
@@ -164,15 +177,18 @@ func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error
 			next, k = grown, at
 			n++
 		}
-		if err := it.putSegment(ctx, next); err != nil {
+		if err := it.putSegment(ctx, &next); err != nil {
 			return rest, err
 		}
-		if next.SK != it.tail.SK { // a new segment: a deletion cannot have removed it
+		begins := next.SK != it.tail.SK
+		it.tail, it.k, it.offset = next, k, next.last()
+		if begins {
+			it.announce(ctx)
+			// A deletion cannot have removed a new segment.
 			if err := it.s.checkExists(ctx, it.h); err != nil {
 				return rest, err
 			}
 		}
-		it.tail, it.k, it.offset = next, k, next.last()
 		rest = rest[n:]
 	}
 	it.stale = false
@@ -219,7 +235,7 @@ func (s *Store) fill(ctx context.Context, rec *record) error {
 	if !rec.inProgress() {
 		return nil
 	}
-	it := s.newItem(&header{Log: log}, run.Ref{}, rec, false)
+	it := s.newItem(&header{Log: log}, run.Ref{}, rec, nil)
 	if err := it.load(ctx); err != nil {
 		return err
 	}

@@ -173,7 +173,7 @@ func (s *Store) openItem(ctx context.Context, h *header, at head, a *activeRun) 
 	if err != nil || !rec.inProgress() || rec.events[0].InvocationID != a.ID {
 		return nil, err
 	}
-	it := s.newItem(h, a.ref(), rec, a.Mode == run.External)
+	it := s.newItem(h, a.ref(), rec, a)
 	return it, it.load(ctx)
 }
 

@@ -65,7 +65,7 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 			return nil, s.notFoundIfDeleted(ctx, h, err)
 		}
 	}
-	return s.newItem(h, ref, begun, a.Mode == run.External), nil
+	return s.newItem(h, ref, begun, a), nil
 }
 
 // completeOpen completes an item with the content of its deltas.

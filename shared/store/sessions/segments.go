@@ -17,9 +17,12 @@ import (
 )
 
 const (
-	// segmentBytes limits the deltas of one segment, so that with its keys it stays
-	// within 1 KB: storing another delta costs one write unit.
-	segmentBytes = 860
+	// segmentBytes is how long the deltas of a segment become, after which another
+	// begins: with its keys and one more flush of a streaming model it stays within
+	// 1 KB, so storing another delta costs one write unit. It depends on the segment
+	// alone, so two writers that have read the same segment write to the same one,
+	// and one of them fails.
+	segmentBytes = 740
 	// deltaBytes limits one delta, so that it fits into a message with its other
 	// members, escaped as JSON, where a byte may become six.
 	deltaBytes = 19 << 10
@@ -32,11 +35,12 @@ const (
 const (
 	segmentCount  = "n"
 	segmentClosed = "x"
+	segmentQuiet  = "q"
 )
 
 // segment holds consecutive deltas of an item in progress. Only the last one grows.
 // Closed says that nothing may be added to it: the run is final, or the item
-// complete.
+// complete. Quiet keeps its records from the fan-out (see quiet.go).
 type segment struct {
 	PK      string          `dynamodbav:"PK"`
 	SK      string          `dynamodbav:"SK"`
@@ -46,6 +50,7 @@ type segment struct {
 	Count   int64           `dynamodbav:"n"`
 	Deltas  json.RawMessage `dynamodbav:"d"` // array
 	Closed  bool            `dynamodbav:"x,omitempty"`
+	Quiet   bool            `dynamodbav:"q,omitempty"`
 	Expires int64           `dynamodbav:"expires"`
 }
 
@@ -120,7 +125,7 @@ func (s *Store) deltasOf(ctx context.Context, log string, e session.Event) ([]ru
 // grown returns the item's last segment, with number k, with a delta added, or the
 // next segment if that one is full. A segment without deltas counts as missing.
 func (it *item) grown(tail segment, k int, encoded json.RawMessage) (next segment, number int) {
-	if tail.Count > 0 && len(tail.Deltas)+len(encoded)+1 <= segmentBytes {
+	if tail.Count > 0 && len(tail.Deltas) < segmentBytes {
 		joined := make(json.RawMessage, 0, len(tail.Deltas)+len(encoded)+1)
 		joined = append(append(joined, tail.Deltas[:len(tail.Deltas)-1]...), ',')
 		tail.Deltas = append(append(joined, encoded...), ']')
@@ -136,21 +141,15 @@ func (it *item) grown(tail segment, k int, encoded json.RawMessage) (next segmen
 	deltas := append(append(json.RawMessage{'['}, encoded...), ']')
 	return segment{
 		PK: id.PK, SK: id.SK, Item: it.ID(), Epoch: it.rec.Epoch, First: first, Count: 1, Deltas: deltas,
-		Expires: it.s.now().Add(segmentLife).Unix(),
+		Quiet: it.quiet, Expires: it.s.now().Add(segmentLife).Unix(),
 	}, k
 }
 
 // putSegment stores the last segment over the one that was read or written last. It
 // returns table.ErrConditionFailed if another writer changed it, and errClosed if
-// it is closed.
-func (it *item) putSegment(ctx context.Context, next segment) error {
-	c := table.ItemNotExists()
-	if next.SK == it.tail.SK {
-		c = table.And(
-			table.Equal(table.At(segmentCount), it.tail.Count), table.NotExists(table.At(segmentClosed)),
-		)
-	}
-	failed := it.s.db.Put(ctx, next, c)
+// it is closed. A watcher that has come meanwhile makes it loud.
+func (it *item) putSegment(ctx context.Context, next *segment) error {
+	failed := it.s.db.Put(ctx, next, it.unchanged(next))
 	if !errors.Is(failed, table.ErrConditionFailed) {
 		return failed
 	}
@@ -162,9 +161,28 @@ func (it *item) putSegment(ctx context.Context, next segment) error {
 	case stored.Closed || stored.PK == "":
 		return errClosed
 	case stored.Count == next.Count && string(stored.Deltas) == string(next.Deltas):
+		next.Quiet = stored.Quiet
 		return nil // this very write, whose answer was lost
+	case next.Quiet && !stored.Quiet && next.SK == it.tail.SK && stored.Count == it.tail.Count:
+		next.Quiet = false
+		return it.putSegment(ctx, next)
 	}
 	return failed
+}
+
+// unchanged is the condition that nobody has written since to the segment that next
+// replaces; a quiet one must still be quiet.
+func (it *item) unchanged(next *segment) table.Condition {
+	if next.SK != it.tail.SK {
+		return table.ItemNotExists()
+	}
+	same := []table.Condition{
+		table.Equal(table.At(segmentCount), it.tail.Count), table.NotExists(table.At(segmentClosed)),
+	}
+	if next.Quiet {
+		same = append(same, table.Equal(table.At(segmentQuiet), true))
+	}
+	return table.And(same...)
 }
 
 // errClosed says that an item accepts no more deltas.
@@ -183,7 +201,7 @@ func (it *item) closing() []table.Write {
 	}
 	id := segmentKey(it.log(), it.Seq(), next)
 	return append(writes, table.Put(segment{
-		PK: id.PK, SK: id.SK, Item: it.ID(), First: it.offset + 1, Deltas: json.RawMessage("[]"), Closed: true,
+		PK: id.PK, SK: id.SK, Item: it.ID(), First: it.offset + 1, Deltas: json.RawMessage("[]"), Closed: true, Quiet: true,
 		Expires: it.s.now().Add(segmentLife).Unix(),
 	}, table.ItemNotExists()))
 }

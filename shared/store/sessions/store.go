@@ -36,6 +36,8 @@ type Store struct {
 	compaction Compaction
 	dependents []Dependent
 	known      *headerMemory
+	watching   Watching
+	pushes     *pushes
 }
 
 var (
@@ -79,6 +81,7 @@ func New(engine table.Engine, opts ...Option) *Store {
 
 		compaction: compaction.Default(),
 		known:      &headerMemory{},
+		pushes:     &pushes{kept: map[pushKey]keptPush{}},
 	}
 	for _, opt := range opts {
 		opt(s)
@@ -103,7 +106,7 @@ func (s *Store) Base() records.Base {
 // With returns the same store with other options and without its dependents.
 func (s *Store) With(opts ...Option) *Store {
 	other := *s
-	other.dependents = nil
+	other.dependents, other.watching = nil, nil
 	for _, opt := range opts {
 		opt(&other)
 	}

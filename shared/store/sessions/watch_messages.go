@@ -88,7 +88,8 @@ func (r *record) watched() *watch.Entry {
 	return e
 }
 
-// growthOf decodes the deltas that a segment has gained.
+// growthOf decodes the deltas that a segment has gained; all of them when it was quiet
+// before.
 func growthOf(c Change) (*watch.Growth, error) {
 	var was, now segment
 	if err := table.Decode(c.Old, &was); err != nil {
@@ -96,6 +97,9 @@ func growthOf(c Change) (*watch.Growth, error) {
 	}
 	if err := table.Decode(c.New, &now); err != nil {
 		return nil, fmt.Errorf("unmarshal a segment: %w", err)
+	}
+	if was.Quiet && !now.Quiet {
+		was.Count = 0
 	}
 	position, _, err := positionOfSegment(now.SK)
 	if err != nil {

@@ -76,6 +76,7 @@ func combine(s *sessions.Store) *Store {
 		KeyStore:          signingkeys.New(base),
 	}
 	s.Attach(all.PushStore, all.ShareStore, all.IdempotencyStore, all.SubscriptionStore, all.WebhookStore, all.AutomationStore)
+	s.AttachWatching(watching)
 	return all
 }
 

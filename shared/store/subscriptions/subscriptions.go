@@ -18,6 +18,7 @@ var (
 	_ watch.Subscriptions = (*Store)(nil)
 	_ watch.Audience      = (*Store)(nil)
 	_ sessions.Dependent  = (*Store)(nil)
+	_ sessions.Watching   = (*Store)(nil)
 )
 
 // Store stores subscriptions. It is safe for concurrent use.

@@ -148,6 +148,13 @@ func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Subsc
 	return w.session, subs, nil
 }
 
+// Watched implements sessions.Watching. Ended subscriptions count, since their
+// connections still get a notice.
+func (s *Store) Watched(ctx context.Context, log string) (bool, error) {
+	_, subs, err := s.Watchers(ctx, log)
+	return len(subs) > 0, err
+}
+
 // removalsAtOnce is how many subscriptions one update removes: DynamoDB limits an
 // update expression to 4 KB.
 const removalsAtOnce = 100

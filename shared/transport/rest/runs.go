@@ -64,10 +64,21 @@ func (c *call) runRef() (ref run.Ref, err error) {
 // external and in progress.
 func (a *api) pushableRun(c *call) (run.Ref, run.Run, error) {
 	ref, r, err := a.external(c)
-	if err == nil && r.Status.Final() {
-		err = isOver(r)
+	if err == nil {
+		err = pushable(r)
 	}
 	return ref, r, err
+}
+
+// pushable refuses a push to a run that is not external, or is over.
+func pushable(r run.Run) error {
+	if err := ofAgent(r); err != nil {
+		return err
+	}
+	if r.Status.Final() {
+		return isOver(r)
+	}
+	return nil
 }
 
 func isOver(r run.Run) error {
@@ -87,11 +98,18 @@ func (a *api) external(c *call) (run.Ref, run.Run, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if r.Mode != run.External {
-		return fail(fault.New(fault.Conflict, "the run's mode is %s: only an external run is written to", r.Mode).
-			With("run_id", r.ID))
+	if err := ofAgent(r); err != nil {
+		return fail(err)
 	}
 	return ref, r, nil
+}
+
+// ofAgent refuses a run that is not external.
+func ofAgent(r run.Run) error {
+	if r.Mode == run.External {
+		return nil
+	}
+	return fault.New(fault.Conflict, "the run's mode is %s: only an external run is written to", r.Mode).With("run_id", r.ID)
 }
 
 // base returns the base path of the request.

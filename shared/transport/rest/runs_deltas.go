@@ -42,19 +42,19 @@ func (a *api) pushDeltas(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref, of, err := a.pushableRun(c)
+	ref, err := c.runRef()
 	if err != nil {
 		return nil, err
 	}
-	item, err := a.Runs.OpenItem(c.Context(), ref, p.itemID)
+	of, item, err := a.Runs.OpenPush(c.Context(), ref, p.itemID, p.offset)
+	if err == nil {
+		err = pushable(of)
+	}
 	if err != nil {
 		return nil, err
 	}
 	begun, err := p.check(of, item)
 	if err != nil {
-		return nil, err
-	}
-	if err := a.Runs.Renew(c.Context(), ref); err != nil {
 		return nil, err
 	}
 	if item == nil {
@@ -70,7 +70,9 @@ func (a *api) pushDeltas(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jsonReply(http.StatusOK, data{pushed{ItemID: item.ID(), Seq: item.Seq(), Offset: item.Offset()}})
+	stored := pushed{ItemID: item.ID(), Seq: item.Seq(), Offset: item.Offset()}
+	a.Runs.KeepPush(item)
+	return jsonReply(http.StatusOK, data{stored})
 }
 
 // push reads the body of a push.

@@ -148,7 +148,7 @@ func (t *trial) push(ctx context.Context) error {
 			return err
 		}
 		text := strings.Join(all[n*len(all)/pushes:(n+1)*len(all)/pushes], "")
-		body := object{"item_id": item, "author": AgentName, "deltas": []object{{"part": 0, "text": text}}}
+		body := object{"item_id": item, "author": AgentName, "offset": n, "deltas": []object{{"part": 0, "text": text}}}
 		if err := t.client.do(ctx, http.StatusOK, http.MethodPost, path+"/deltas", body, nil); err != nil {
 			return err
 		}

@@ -1,0 +1,136 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// An agent that pushes an answer piece by piece usually reaches the same process each
+// time. That keeps the item, and reads only whose session it is and which run is
+// active: the condition of the next write fails if anybody else has written, completed
+// the item or ended the run, and the item is then read.
+
+const (
+	// keptPushes is how many items a process keeps, each of run.MaxItem at most.
+	keptPushes = 16
+	// keptPushLife is how long an item is kept that nothing is pushed to.
+	keptPushLife = time.Minute
+)
+
+// pushKey identifies an item in progress by what a push names.
+type pushKey struct{ user, session, run, item string }
+
+// pushes are the items that were pushed to last. It is safe for concurrent use; an
+// item is taken out while a request uses it.
+type pushes struct {
+	mu   sync.Mutex
+	kept map[pushKey]keptPush
+}
+
+type keptPush struct {
+	item *item
+	at   time.Time
+}
+
+func pushKeyOf(ref run.Ref, itemID string) pushKey {
+	return pushKey{ref.UserID, ref.SessionID, ref.RunID, itemID}
+}
+
+// take returns an item and forgets it; nil if there is none.
+func (p *pushes) take(k pushKey, now time.Time) *item {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found, ok := p.kept[k]
+	if !ok {
+		return nil
+	}
+	delete(p.kept, k)
+	if now.Sub(found.at) > keptPushLife {
+		return nil
+	}
+	return found.item
+}
+
+// keep keeps an item, in place of the oldest one if there are too many.
+func (p *pushes) keep(k pushKey, it *item, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept[k] = keptPush{it, now}
+	if len(p.kept) <= keptPushes {
+		return
+	}
+	oldest := k
+	for other, kept := range p.kept {
+		if kept.at.Before(p.kept[oldest].at) {
+			oldest = other
+		}
+	}
+	delete(p.kept, oldest)
+}
+
+// OpenPush implements run.Store.
+func (s *Store) OpenPush(ctx context.Context, ref run.Ref, itemID string, offset *int64) (run.Run, run.Item, error) {
+	if offset != nil {
+		it := s.pushes.take(pushKeyOf(ref, itemID), s.now())
+		if it != nil && it.offset == *offset && s.stillPushable(ctx, it) {
+			return it.active.run(), it, nil
+		}
+	}
+	h, at, a, err := s.readSettled(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return run.Run{}, nil, err
+	}
+	if a == nil || a.ID != ref.RunID {
+		r, err := s.Run(ctx, ref)
+		return r, nil, err
+	}
+	if a.Mode != run.External {
+		return a.run(), nil, nil
+	}
+	it, err := s.openItem(ctx, h, at, a)
+	if err != nil || it == nil || it.ID() != itemID {
+		return a.run(), nil, s.notFoundIfDeleted(ctx, h, err)
+	}
+	return a.run(), it, nil
+}
+
+// stillPushable reports whether the session is the user's and the item's run active,
+// by a read that may be out of date.
+func (s *Store) stillPushable(ctx context.Context, it *item) bool {
+	h, err := s.headerEventually(ctx, it.ref.UserID, it.ref.SessionID)
+	return err == nil && h.Log == it.log() && h.Run == it.ref.RunID
+}
+
+// KeepPush implements run.Store.
+func (s *Store) KeepPush(pushed run.Item) {
+	if it, ok := pushed.(*item); ok && it.active != nil && !it.stale {
+		s.pushes.keep(pushKeyOf(it.ref, it.ID()), it, s.now())
+	}
+}
+
+// renew extends the lease of an external run, unless that was just done.
+func (it *item) renew(ctx context.Context) error {
+	a, s := it.active, it.s
+	if a == nil {
+		return nil
+	}
+	until := s.millis() + s.lease.Milliseconds()
+	if until-a.Lease < s.lease.Milliseconds()/renewEarly {
+		return nil
+	}
+	lease := table.At(activeLease)
+	err := s.db.Update(ctx, runKey(it.log()), []table.Change{table.Set(lease, until)},
+		isRun(a), table.Greater(lease, s.millis()-s.grace(a)))
+	if errors.Is(err, table.ErrConditionFailed) {
+		return s.refusedRenewal(ctx, it.ref)
+	}
+	if err == nil {
+		a.Lease = until
+	}
+	return err
+}
