@@ -29,7 +29,7 @@ const (
 // writers are faster.
 func (w *writer) compete(ctx context.Context) (appended int, err error) {
 	deadline, lost := w.s.now().Add(w.patience), false
-	w.race.until = time.Now().Add(w.patience)
+	w.race.patience, w.race.until = w.patience, time.Now().Add(w.patience)
 	p := retry.Policy{Most: w.patience, After: w.race.wait, Reserve: records.AnswerTime}
 	err = retry.Do(ctx, p, func(error) bool { return lost }, func() error {
 		w.race.begin()

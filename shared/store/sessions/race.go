@@ -11,12 +11,15 @@ import (
 // put in between. So attempts must be rare compared to the time that one takes: with n
 // writers that is one in n of these times. A writer does not know n, so each loss widens
 // the time in which it makes its next attempt, in units of what its last attempt took:
-// that is short on a fast table, and longer if the table or the machine is busy.
+// that is short on a fast table, and longer if the table or the machine is busy. The
+// nearer the time when it gives up, the narrower: those who have waited longest try most
+// often, and a few writers on a slow table are not refused for a few unlucky waits.
 type race struct {
-	losses int
-	until  time.Time // when the writer gives up
-	began  time.Time
-	took   time.Duration
+	losses   int
+	patience time.Duration // how long the writer competes
+	until    time.Time     // when it gives up
+	began    time.Time
+	took     time.Duration
 }
 
 const (
@@ -45,5 +48,7 @@ func (r *race) wait(error) time.Duration {
 	for range r.losses - 1 {
 		windows = min(windows*raceGrowth, raceWindows)
 	}
-	return min(sleep.Jitter(time.Duration(windows)*r.took), max(0, time.Until(r.until)))
+	left := max(0, time.Until(r.until))
+	width := time.Duration(float64(windows) * float64(r.took) * float64(left) / float64(r.patience))
+	return min(sleep.Jitter(max(width, raceWindow*r.took)), left)
 }
