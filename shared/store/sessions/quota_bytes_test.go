@@ -130,11 +130,7 @@ func TestByteQuota(t *testing.T) {
 		var racing sync.WaitGroup
 		for i := range 4 {
 			e := event(t, fmt.Sprint("e", i), "i", letters(t, 90<<10))
-			racing.Go(func() {
-				if _, _, err := s.Append(t.Context(), session.Append{UserID: alice, SessionID: "s", Events: []session.Event{e}}); err != nil {
-					t.Error(err)
-				}
-			})
+			racing.Go(func() { mustAppend(t, s, alice, "s", e) })
 		}
 		racing.Wait()
 		within(t, bytesUsed(t, s), 4*64<<10, 4*75<<10)

@@ -222,7 +222,7 @@ func raceDelete(t *testing.T, s *stores.Store) {
 				if errors.Is(err, fault.Of(fault.NotFound)) {
 					return
 				}
-				if err != nil {
+				if err != nil && !errors.Is(err, fault.Of(fault.Busy)) { // on a slow machine
 					t.Errorf("append while deleting: %v", err)
 					return
 				}
