@@ -69,7 +69,7 @@ func (w *watched) mustRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"Hello, ", "world"} {
-		if err := item.Flush(ctx, []run.Delta{{Text: text}}); err != nil {
+		if _, err := item.Flush(ctx, []run.Delta{{Text: text}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -116,13 +116,13 @@ func (m *measurement) stream(ctx context.Context, tokens int, every time.Duratio
 		return err
 	}
 	words := m.tokens(tokens)
-	if err := it.Flush(ctx, []run.Delta{{Text: words[0]}}); err != nil { // the first at once
+	if _, err := it.Flush(ctx, []run.Delta{{Text: words[0]}}); err != nil { // the first at once
 		return err
 	}
 	flushes := int(time.Duration(tokens) * time.Second / tokensPerSecond / every)
 	for n := range flushes {
 		from, to := max(1, n*tokens/flushes), (n+1)*tokens/flushes
-		if err := it.Flush(ctx, []run.Delta{{Text: strings.Join(words[from:to], "")}}); err != nil {
+		if _, err := it.Flush(ctx, []run.Delta{{Text: strings.Join(words[from:to], "")}}); err != nil {
 			return err
 		}
 		if n > 0 && n%int(renewEvery/every) == 0 {

@@ -79,8 +79,9 @@ type Item interface {
 	Content() *Content
 	// Flush appends deltas to the stored ones; they are durable when it returns,
 	// with the numbers Offset()-len+1 to Offset(). It returns fault.Conflict if the
-	// run is final or the item complete.
-	Flush(ctx context.Context, deltas []Delta) error
+	// run is final or the item complete. After an error, rest is what is not stored:
+	// after fault.Busy the caller may flush that again.
+	Flush(ctx context.Context, deltas []Delta) (rest []Delta, err error)
 	// FlushAt is Flush after the delta with the number offset: it returns
 	// fault.Conflict, with the latest offset, if another writer's deltas came
 	// between.

@@ -159,6 +159,33 @@ func TestExecuteStoreErrors(t *testing.T) {
 			wantEnd(t, r, "completed")
 		})
 	})
+	t.Run("flushes only what is not stored after a busy store", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRecorder()
+			r.storedFirst = 1
+			flushes := 0
+			r.refuse = func(name string) error {
+				if name == "Flush" {
+					if flushes++; flushes == 2 {
+						return fault.New(fault.Busy, "too many writers")
+					}
+				}
+				return nil
+			}
+			mustExecute(t, newWorker(r, func(ctx context.Context, _ run.Request, emit func(run.Output) error) error {
+				return errors.Join(says(ctx, emit, 0, "a", "b"), emit(run.Output{Delta: &run.Delta{Part: 1, Text: "c"}}), wait(ctx, time.Minute))
+			}))
+			want := [][]run.Delta{{{Text: "a"}}, {{Text: "b"}, {Part: 1, Text: "c"}}, {{Part: 1, Text: "c"}}}
+			var got [][]run.Delta
+			for _, o := range r.all("Flush") {
+				got = append(got, o.deltas)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("flushes (-want +got):\n%s", diff)
+			}
+			wantEnd(t, r, "completed")
+		})
+	})
 	t.Run("waits as long as a busy store asks, at most a second, and gives up after 4 attempts", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRecorder()

@@ -40,6 +40,7 @@ type recorder struct {
 	continuations int                     // how often the run has been continued
 	takes         time.Duration           // how long a write lasts
 	refuse        func(name string) error // nil accepts everything
+	storedFirst   int                     // how many deltas of a refused flush are stored
 }
 
 func newRecorder() *recorder {
@@ -167,8 +168,12 @@ type recordedItem struct {
 
 func (i *recordedItem) ID() string { return i.id }
 
-func (i *recordedItem) Flush(_ context.Context, deltas []run.Delta) error {
-	return i.record(op{name: "Flush", id: i.id, deltas: slices.Clone(deltas)})
+func (i *recordedItem) Flush(_ context.Context, deltas []run.Delta) ([]run.Delta, error) {
+	err := i.record(op{name: "Flush", id: i.id, deltas: slices.Clone(deltas)})
+	if err != nil {
+		return deltas[min(i.storedFirst, len(deltas)):], err
+	}
+	return nil, nil
 }
 
 func (i *recordedItem) Complete(_ context.Context, e session.Event) (session.Event, error) {

@@ -58,8 +58,12 @@ func (x *execution) flush(ctx context.Context) error {
 	if err := x.begin(ctx, s); err != nil {
 		return err
 	}
-	deltas := Coalesce(s.waiting)
-	if err := x.write(ctx, func() error { return s.stored.Flush(ctx, deltas) }); err != nil {
+	rest := Coalesce(s.waiting)
+	err := x.write(ctx, func() (err error) {
+		rest, err = s.stored.Flush(ctx, rest)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	s.flushed()

@@ -88,34 +88,37 @@ func (it *item) load(ctx context.Context) error {
 }
 
 // Flush implements run.Item.
-func (it *item) Flush(ctx context.Context, deltas []run.Delta) error {
+func (it *item) Flush(ctx context.Context, deltas []run.Delta) (rest []run.Delta, err error) {
 	return it.flush(ctx, deltas, func() error { return nil })
 }
 
 // FlushAt implements run.Item.
 func (it *item) FlushAt(ctx context.Context, offset int64, deltas []run.Delta) error {
-	return it.flush(ctx, deltas, func() error {
+	_, err := it.flush(ctx, deltas, func() error {
 		if it.offset == offset {
 			return nil
 		}
 		return fault.New(fault.Conflict, "the item has %d deltas, not %d", it.offset, offset).
 			With("item_id", it.ID()).With("offset", it.offset)
 	})
+	return err
 }
 
-// flush stores deltas if allowed accepts the stored state.
-func (it *item) flush(ctx context.Context, deltas []run.Delta, allowed func() error) error {
-	rest := pieces(deltas)
+// flush stores deltas if allowed accepts the stored state, and returns those that are
+// not stored.
+func (it *item) flush(ctx context.Context, deltas []run.Delta, allowed func() error) (rest []run.Delta, err error) {
+	rest = pieces(deltas)
 	if len(rest) == 0 {
-		return nil
+		return nil, nil
 	}
 	if err := it.renew(ctx); err != nil {
-		return err
+		return rest, err
 	}
-	return records.SettledWithin(ctx, contentionWait, func() (err error) {
+	err = records.SettledWithin(ctx, contentionWait, func() (err error) {
 		rest, err = it.tryFlush(ctx, rest, allowed)
 		return err
 	})
+	return rest, err
 }
 
 // tryFlush tries once, and returns the deltas that are not stored;
@@ -157,8 +160,8 @@ func (it *item) accept(deltas []run.Delta) error {
 	return nil
 }
 
-// write stores as many deltas in one request as one segment holds, and returns the
-// rest.
+// write stores as many deltas in one request as one segment holds, and returns those
+// that are not stored.
 func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error) {
 	if it.unchecked {
 		it.announce(ctx)
@@ -182,6 +185,7 @@ func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error
 		}
 		begins := next.SK != it.tail.SK
 		it.tail, it.k, it.offset = next, k, next.last()
+		rest = rest[n:]
 		if begins {
 			it.announce(ctx)
 			// A deletion cannot have removed a new segment.
@@ -189,7 +193,6 @@ func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error
 				return rest, err
 			}
 		}
-		rest = rest[n:]
 	}
 	it.stale = false
 	return nil, nil

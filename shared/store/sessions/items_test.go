@@ -51,8 +51,9 @@ func TestItems(t *testing.T) {
 	t.Run("a delta that breaks a rule changes nothing", func(t *testing.T) {
 		it := mustBegin(t, s, ref, "strict")
 		mustFlush(t, it, "ok")
-		wantKind(t, it.Flush(t.Context(), []run.Delta{{Text: "no"}, {Part: 5, Text: "gap"}}), fault.Invalid)
-		wantKind(t, it.Flush(t.Context(), []run.Delta{{Text: strings.Repeat("x", run.MaxItem)}}), fault.TooLarge)
+		_, err := it.Flush(t.Context(), []run.Delta{{Text: "no"}, {Part: 5, Text: "gap"}})
+		wantKind(t, err, fault.Invalid)
+		wantKind(t, flush(t.Context(), it, strings.Repeat("x", run.MaxItem)), fault.TooLarge)
 		mustFlush(t, it, "!")
 		if items := mustThread(t, s, "s").Items; texts(items)[len(items)-1] != "4:ok!" {
 			t.Errorf("got %s", texts(items)[len(items)-1])
@@ -155,7 +156,7 @@ func TestItems_of_a_deleted_session(t *testing.T) {
 			if err := s.Delete(t.Context(), alice, id); err != nil {
 				t.Fatal(err)
 			}
-			wantKind(t, it.Flush(t.Context(), []run.Delta{{Text: text}}), fault.NotFound)
+			wantKind(t, flush(t.Context(), it, text), fault.NotFound)
 		})
 	}
 }

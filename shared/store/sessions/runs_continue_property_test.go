@@ -182,7 +182,7 @@ func (in *interleaving) work(ctx context.Context, l *lane) {
 				if what == "long flush" {
 					text += strings.Repeat(".", 900)
 				}
-				err = in.write(l, text, func() error { return it.Flush(ctx, []run.Delta{{Text: text}}) })
+				err = in.write(l, text, func() error { return flush(ctx, it, text) })
 			}
 		case "complete":
 			if it != nil {

@@ -133,9 +133,9 @@ func wantRefused(t *testing.T, s *stores.Store, ref run.Ref, it run.Item) {
 			_, err := s.OpenItem(t.Context(), ref, "half")
 			return err
 		},
-		"flush in the last segment": func() error { return it.Flush(t.Context(), []run.Delta{{Text: "late"}}) },
+		"flush in the last segment": func() error { return flush(t.Context(), it, "late") },
 		"flush in the next segment": func() error {
-			return it.Flush(t.Context(), []run.Delta{{Text: strings.Repeat("late", 400)}})
+			return flush(t.Context(), it, strings.Repeat("late", 400))
 		},
 		"complete": func() error {
 			_, err := it.Complete(t.Context(), whole(t, "late"))

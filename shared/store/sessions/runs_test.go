@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -53,10 +54,15 @@ func mustBegin(t testing.TB, s *stores.Store, ref run.Ref, id string) run.Item {
 	return it
 }
 
+func flush(ctx context.Context, it run.Item, text string) error {
+	_, err := it.Flush(ctx, []run.Delta{{Text: text}})
+	return err
+}
+
 func mustFlush(t testing.TB, it run.Item, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if err := it.Flush(t.Context(), []run.Delta{{Text: text}}); err != nil {
+		if err := flush(t.Context(), it, text); err != nil {
 			t.Fatalf("flush %q: %v", text, err)
 		}
 	}
@@ -243,7 +249,7 @@ func TestRuns_final_runs_refuse_writes(t *testing.T) {
 			end(t, ref)
 			before := mustThread(t, s, id)
 			for _, text := range []string{"late", strings.Repeat("c", 900)} { // in the last segment, and after it
-				wantKind(t, it.Flush(t.Context(), []run.Delta{{Text: text}}), fault.Conflict)
+				wantKind(t, flush(t.Context(), it, text), fault.Conflict)
 			}
 			_, err := it.Complete(t.Context(), whole(t, "late"))
 			wantKind(t, err, fault.Conflict)

@@ -143,7 +143,7 @@ func (w *worker) beginItem(t *testing.T) {
 func (w *worker) write(t *testing.T, text string) {
 	t.Helper()
 	w.text += text
-	if err := w.item.Flush(t.Context(), []run.Delta{{Text: text}}); err != nil {
+	if _, err := w.item.Flush(t.Context(), []run.Delta{{Text: text}}); err != nil {
 		t.Fatal(err)
 	}
 }

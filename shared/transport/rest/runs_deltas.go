@@ -65,7 +65,7 @@ func (a *api) pushDeltas(c *call) (*reply, error) {
 	if p.offset != nil {
 		err = item.FlushAt(c.Context(), *p.offset, p.deltas)
 	} else {
-		err = item.Flush(c.Context(), p.deltas)
+		_, err = item.Flush(c.Context(), p.deltas)
 	}
 	if err != nil {
 		return nil, err

@@ -143,7 +143,7 @@ func (m *machine) item(rt *rapid.T, c *conv) threads.Item {
 func (m *machine) grow(rt *rapid.T, c *conv, it threads.Item) {
 	text := m.name(strings.Repeat("x", rapid.SampledFrom([]int{1, 1, 900}).Draw(rt, "characters")))
 	m.note(rt, "flush %d characters to %s", len(text), it.ID())
-	if err := it.Flush(rt.Context(), []threads.Delta{{Text: text}}); err != nil {
+	if _, err := it.Flush(rt.Context(), []threads.Delta{{Text: text}}); err != nil {
 		rt.Fatalf("flush: %v", err)
 	}
 	c.open.event.Fields = map[string]json.RawMessage{"content": it.Content().Snapshot()}

@@ -136,7 +136,7 @@ func (a *streamedItem) push(ctx context.Context, s *stores.Store, text string) e
 
 // flush stores a text. One caller at a time gets its answer.
 func (a *streamedItem) flush(ctx context.Context, it lifecycle.Item, text string) error {
-	err := it.Flush(ctx, []lifecycle.Delta{{Text: text}})
+	_, err := it.Flush(ctx, []lifecycle.Delta{{Text: text}})
 	if err == nil {
 		a.stored = append(a.stored, text)
 	}

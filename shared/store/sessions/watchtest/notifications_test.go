@@ -96,7 +96,7 @@ func (s *collector) mustItem(t *testing.T, ref run.Ref) run.Item {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := it.Flush(t.Context(), []run.Delta{{Text: "so"}}); err != nil {
+	if _, err := it.Flush(t.Context(), []run.Delta{{Text: "so"}}); err != nil {
 		t.Fatal(err)
 	}
 	return it

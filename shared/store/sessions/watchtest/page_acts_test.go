@@ -84,7 +84,8 @@ func (w *page) flushMuch(ctx context.Context, rt *rapid.T) error {
 		parts = max(parts, d.Part+1)
 		deltas = append(deltas, d)
 	}
-	return w.item.Flush(ctx, deltas)
+	_, err := w.item.Flush(ctx, deltas)
+	return err
 }
 
 // finish completes the item with its content so far.

@@ -44,7 +44,11 @@ func testFar(t *testing.T, limit int, ends string) {
 	must(err)
 	w.active = &ref
 	must(w.begin(ctx, nil))
-	must(w.item.Flush(ctx, []run.Delta{{Text: "so "}}))
+	flush := func(text string) {
+		_, err := w.item.Flush(ctx, []run.Delta{{Text: text}})
+		must(err)
+	}
+	flush("so ")
 	for range 3 {
 		events := make([]session.Event, 60)
 		for i := range events {
@@ -63,7 +67,7 @@ func testFar(t *testing.T, limit int, ends string) {
 	if ends == "before" {
 		must(w.finish(ctx, nil))
 	} else {
-		must(w.item.Flush(ctx, []run.Delta{{Text: "and on"}}))
+		flush("and on")
 	}
 	must(w.subscribe(ctx))
 	if ends == "after" {

@@ -177,7 +177,8 @@ func (w *watching) flush(ctx context.Context, rt *rapid.T) error {
 		deltas = append(deltas, run.Delta{Part: min(i, parts), Text: text})
 		parts = max(parts, min(i, parts)+1)
 	}
-	return w.item.Flush(ctx, deltas)
+	_, err := w.item.Flush(ctx, deltas)
+	return err
 }
 
 func (w *watching) complete(ctx context.Context, _ *rapid.T) error {
