@@ -29,7 +29,7 @@ func main() {
 	flag.BoolVar(&what.quick, "quick", false, "with -meter: measure after 10 turns only, and record nothing")
 	flag.BoolVar(&what.speed, "speed", false, "only compare appends with bare conditional puts")
 	flag.StringVar(&what.profile, "profile", "", "with -speed: the file for a profile of the processor's time")
-	flag.StringVar(&what.only, "only", "", "with -speed: the beginning of the names of the scenarios to play")
+	flag.StringVar(&what.only, "only", "", "with -speed: the beginning of the names of the scenarios to play; with -meter -quick: the part to play, such as stream")
 	flag.Parse()
 	ctx := context.Background()
 	if err := run(ctx, os.Stdout, what); err != nil {
@@ -54,7 +54,7 @@ func run(ctx context.Context, out io.Writer, what choice) error {
 		return writePage(root)
 	case what.metered && what.quick:
 		plan := scenario.Full()
-		plan.Histories = plan.Histories[:1]
+		plan.Histories, plan.Only = plan.Histories[:1], what.only
 		_, err := meters(ctx, out, root, plan)
 		return err
 	case what.metered:

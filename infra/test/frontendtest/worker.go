@@ -48,7 +48,7 @@ func (w *Worker) Begin(t testing.TB) {
 // Write adds a text to the item.
 func (w *Worker) Write(t testing.TB, text string) {
 	t.Helper()
-	if err := w.item.Flush(t.Context(), []run.Delta{{Text: text}}); err != nil {
+	if _, err := w.item.Flush(t.Context(), []run.Delta{{Text: text}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -33,6 +33,9 @@ type Plan struct {
 	TokenEvery, PushEvery time.Duration
 	// Quiet is how long functions must be silent until a scenario is over.
 	Quiet time.Duration
+	// Only, if not "", is the only part to play: "write", "read", "branch", "tasks",
+	// "large", "stream" or "threads".
+	Only string
 }
 
 // TokensPerSecond is how fast models write.
@@ -114,12 +117,33 @@ func (t *trial) run(ctx context.Context) error {
 	if err := t.fill(ctx, t.history); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{t.write, t.read, t.branch, t.tasks, t.large, t.stream, t.threads} {
-		if err := part(ctx); err != nil {
+	for _, part := range t.parts() {
+		if t.Only != "" && t.Only != part.name {
+			continue
+		}
+		if err := part.play(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// part is several scenarios in the same session.
+type part struct {
+	name string
+	play func(context.Context) error
+}
+
+func (t *trial) parts() []part {
+	return []part{
+		{"write", t.write},
+		{"read", t.read},
+		{"branch", t.branch},
+		{"tasks", t.tasks},
+		{"large", t.large},
+		{"stream", t.stream},
+		{"threads", t.threads},
+	}
 }
 
 // Functions by kind; all others answer requests.
