@@ -47,6 +47,10 @@ FRONTENDTOOLS := $(FRONTENDS)/node_modules/.package-lock.json
 CLIENTS     := infra/test/clients
 CLIENTTOOLS := $(patsubst $(CLIENTS)/python/requirements-%.txt,$(CLIENTS)/python/.venv-%/installed,$(wildcard $(CLIENTS)/python/requirements-*.txt)) \
 	$(CLIENTS)/js/node_modules/.package-lock.json
+# The stores that `make bench-peers` compares Rethread with.
+PEERS     := infra/bench/peers
+PEERTOOLS := $(patsubst $(PEERS)/python/requirements-%.txt,$(PEERS)/python/.venv-%/installed,$(wildcard $(PEERS)/python/requirements-*.txt)) \
+	$(PEERS)/js/node_modules/.package-lock.json
 # The generators that `make test-generated` uses.
 GENERATED      := $(CLIENTS)/generated
 GENERATOR      := $(TOOLS)/openapi-generator-cli.jar
@@ -290,6 +294,13 @@ meter: build ## Measure what whole HTTP requests cost, through the local system,
 costs: ## Write docs/costs.md and the tables in the README from what make bench and make meter have recorded
 	@go run ./infra/bench -page
 
+.PHONY: bench-peers test-peers
+bench-peers: node build $(PEERTOOLS) ## Compare Rethread with other stores in one engine, in some 15 minutes; write docs/benchmarks/peers.json, its page and plots: PAGE=1 only writes these from the data
+	@go run ./$(PEERS) $(if $(PAGE),-page)
+
+test-peers: node build $(PEERTOOLS) ## Store and load 10 turns with each store of make bench-peers
+	@go run ./$(PEERS) -quick
+
 # Half the usual time: the fuzzers' corpora were run by `make test` before.
 ci: export FUZZTIME = 5s
 CI_STEPS := fmt-check verify test lint licences validate reproducible fuzz chaos test-contract test-python test-langgraph test-clients test-js test-web test-browser test-frontends release-check workflows
@@ -410,6 +421,13 @@ $(RELEASE)/.venv/installed: $(RELEASE)/requirements.txt
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
+$(PEERS)/python/.venv-%/installed: $(PEERS)/python/requirements-%.txt
+	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
+	@echo "installing the packages of $< into $(@D)"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 $(CLIENTS)/python/.venv-%/installed: $(CLIENTS)/python/requirements-%.txt
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
 	@echo "installing the clients of $< into $(@D)"
@@ -417,7 +435,7 @@ $(CLIENTS)/python/.venv-%/installed: $(CLIENTS)/python/requirements-%.txt
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-$(PACKAGETOOLS) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(RELEASE)/packages/node_modules/.package-lock.json $(CLIENTS)/js/node_modules/.package-lock.json $(GENERATED)/typescript/node_modules/.package-lock.json: %/node_modules/.package-lock.json: %/package-lock.json
+$(PACKAGETOOLS) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(RELEASE)/packages/node_modules/.package-lock.json $(CLIENTS)/js/node_modules/.package-lock.json $(PEERS)/js/node_modules/.package-lock.json $(GENERATED)/typescript/node_modules/.package-lock.json: %/node_modules/.package-lock.json: %/package-lock.json
 	@echo "installing the packages of $*/package-lock.json"
 	@cd $* && npm ci --loglevel=error --no-audit --no-fund
 	@touch $@
