@@ -19,6 +19,7 @@ type lists struct {
 	threads map[string][]string
 	usage   meter.Usage
 	most    int   // texts of a thread; more fail
+	longest int   // texts that a load returns; 0 for all
 	broken  error // of every operation
 	garbled bool  // a stored text reads differently
 }
@@ -42,6 +43,9 @@ func (l *lists) Turn(_ context.Context, thread, question, answer string) error {
 func (l *lists) Load(_ context.Context, thread string) ([]string, error) {
 	l.usage.Reads += float64(len(l.threads[thread]))
 	texts := append([]string{}, l.threads[thread]...)
+	if l.longest > 0 {
+		texts = texts[:min(len(texts), l.longest)]
+	}
 	if l.garbled {
 		texts[0] = strings.ToUpper(texts[0])
 	}
@@ -97,6 +101,14 @@ func TestPlay(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%v\n%s", err, diff)
+		}
+	})
+	t.Run("records a thread that is not loaded whole", func(t *testing.T) {
+		l := newLists()
+		l.longest = 8
+		got, err := play.Play(t.Context(), l, plan(), func() {})
+		if err != nil || got.Loads[0].Wrong != "" || !strings.Contains(got.Loads[1].Wrong, "8 texts") {
+			t.Errorf("%v; loads: %+v", err, got.Loads)
 		}
 	})
 	t.Run("fails if a store has other texts than it was given", func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	errOther = errors.New("the thread has other texts than were stored")
+	errOther = errors.New("other texts than were stored")
 	// ErrFailed is an error that a peer's program has reported.
 	ErrFailed = errors.New("the peer failed")
 )

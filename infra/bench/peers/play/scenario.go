@@ -40,8 +40,9 @@ type player struct {
 	out record.Peer
 }
 
-// Play measures a peer. What a peer fails to do is part of the result; an error means that
-// a peer stored something else than it was given, or could not be measured. wait is called
+// Play measures a peer. What a peer fails to do, and a long thread that it does not load whole,
+// is part of the result; an error means that a fork, a rewind or a streamed answer left other
+// texts than it should, or that the peer could not be measured. wait is called
 // before the answer that is streamed.
 func Play(ctx context.Context, peer Peer, plan record.Plan, wait func()) (record.Peer, error) {
 	p := &player{Peer: peer, Plan: plan}
@@ -103,11 +104,19 @@ func (p *player) grow(ctx context.Context) error {
 		if !slices.Contains(p.Turns, turns) {
 			continue
 		}
-		usage, err = p.cost(ctx, func() error { return p.holds(ctx, thread, p.texts(turns)) })
+		load := record.Point{Turns: turns}
+		load.Usage, err = p.cost(ctx, func() error {
+			err := p.holds(ctx, thread, p.texts(turns))
+			if errors.Is(err, errOther) {
+				load.Wrong = reason(err)
+				return nil
+			}
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("load %d turns: %w", turns, err)
 		}
-		p.out.Loads = append(p.out.Loads, record.Point{Turns: turns, Usage: usage})
+		p.out.Loads = append(p.out.Loads, load)
 	}
 	return nil
 }

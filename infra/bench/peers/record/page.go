@@ -135,6 +135,10 @@ func (r Record) loads(b *strings.Builder) {
 		fmt.Fprintf(b, "| %s |", p.Name)
 		for _, n := range r.Plan.Turns {
 			u, ok := p.LoadAt(n)
+			if wrong := p.wrongAt(n); wrong != "" {
+				b.WriteString(" **wrong**: " + plain(wrong) + " |")
+				continue
+			}
 			b.WriteString(" " + cell(u, ok, p.Failed) + " |")
 		}
 		b.WriteString("\n")

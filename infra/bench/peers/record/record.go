@@ -66,6 +66,8 @@ type How struct {
 type Point struct {
 	Turns int         `json:"turns"`
 	Usage meter.Usage `json:"usage"`
+	// Wrong says what a load returned instead of what was stored, if so.
+	Wrong string `json:"wrong,omitempty"`
 }
 
 // Failure is the turn, counted from 1, that could not be stored, and why.
@@ -83,8 +85,21 @@ type Outcome struct {
 // At returns the cost of the first turns, if that many were stored.
 func (p Peer) At(turns int) (meter.Usage, bool) { return at(p.Curve, turns) }
 
-// LoadAt returns the cost of loading a thread of that many turns, if it was loaded.
-func (p Peer) LoadAt(turns int) (meter.Usage, bool) { return at(p.Loads, turns) }
+// LoadAt returns the cost of loading a thread of that many turns, if that returned all of it.
+func (p Peer) LoadAt(turns int) (meter.Usage, bool) {
+	u, ok := at(p.Loads, turns)
+	return u, ok && p.wrongAt(turns) == ""
+}
+
+// wrongAt returns what a load returned instead of a thread of that many turns.
+func (p Peer) wrongAt(turns int) string {
+	for _, l := range p.Loads {
+		if l.Turns == turns {
+			return l.Wrong
+		}
+	}
+	return ""
+}
 
 func at(points []Point, turns int) (meter.Usage, bool) {
 	for _, p := range points {

@@ -38,7 +38,7 @@ func small() record.Record {
 			},
 			{
 				Name: "Other", Short: "Other", Packages: []string{"other==1.0"}, Curve: []record.Point{point(10, 10, 0)},
-				Loads:  []record.Point{point(10, 0, 55)},
+				Loads:  []record.Point{point(10, 0, 55), {Turns: 20, Wrong: "12 texts | 40"}},
 				Failed: &record.Failure{Turn: 13, Error: "item | too large"},
 				Rewind: record.Outcome{Error: "no"}, Fork: record.Outcome{Usage: meter.Usage{Writes: 10}},
 				Stream: record.Outcome{Usage: meter.Usage{Writes: 3200}},
@@ -53,6 +53,7 @@ func TestPage(t *testing.T) {
 		"| Rethread | 20 W, 10 R | 40 W, 20 R | $0.00003 |\n",
 		"| Other | 10 W | **fails at turn 13** | – |\n",
 		"| Rethread | 5.5 R | 8 R |\n",
+		"| Other | 55 R | **wrong**: 12 texts \\| 40 |\n",
 		"| Rethread | 5 W | 9 W |\n",
 		"| Other | **fails**: no | 10 W |\n",
 		"| Rethread | 1,600 W, 8,000 R | $2.000 |\n",
