@@ -303,12 +303,12 @@ test-peers: node build $(PEERTOOLS) ## Store and load 10 turns with each store o
 
 # Half the usual time: the fuzzers' corpora were run by `make test` before.
 ci: export FUZZTIME = 5s
-CI_STEPS := fmt-check verify test lint licences validate reproducible fuzz chaos test-contract test-python test-langgraph test-clients test-js test-web test-browser test-frontends release-check workflows
+CI_STEPS := fmt-check verify test lint licences validate reproducible fuzz chaos test-contract test-python test-langgraph test-clients test-js test-web test-browser test-frontends test-peers release-check workflows
 # How many steps run at the same time. More than one saves time only with more than two
 # cores, and slows tests that wait for others.
 JOBS ?= 1
 
-ci: build $(GOLANGCI) $(GOTEST) $(SUPPLY)/built $(PYTOOLS) $(PYCLIENTTOOLS) $(LANGGRAPHTOOLS) $(CLIENTTOOLS) $(GENERATEDTOOLS) $(PACKAGEBUILT) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(RELEASETOOLS) ## Everything that must pass before a change lands; JOBS=… steps at a time
+ci: build $(GOLANGCI) $(GOTEST) $(SUPPLY)/built $(PYTOOLS) $(PYCLIENTTOOLS) $(LANGGRAPHTOOLS) $(CLIENTTOOLS) $(GENERATEDTOOLS) $(PACKAGEBUILT) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(PEERTOOLS) $(RELEASETOOLS) ## Everything that must pass before a change lands; JOBS=… steps at a time
 	@go build -o build/ ./infra/tools/steps && BUILT=1 build/steps -at-once $(JOBS) $(CI_STEPS)
 
 version: ## Write VERSION=x.y.z to every file that names the version, and move the changelog's unreleased entries to it
@@ -421,11 +421,15 @@ $(RELEASE)/.venv/installed: $(RELEASE)/requirements.txt
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
+# RethreadSaver, with the same LangGraph as its peer.
+$(PEERS)/python/.venv-langgraph/installed: $(LANGGRAPH)/pyproject.toml
+$(PEERS)/python/.venv-langgraph/installed: OWN = -e $(LANGGRAPH)
 $(PEERS)/python/.venv-%/installed: $(PEERS)/python/requirements-%.txt
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
 	@echo "installing the packages of $< into $(@D)"
 	@$(PYTHON) -m venv $(@D)
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@$(if $(OWN),$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps $(OWN))
 	@touch $@
 
 $(CLIENTS)/python/.venv-%/installed: $(CLIENTS)/python/requirements-%.txt

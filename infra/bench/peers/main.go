@@ -71,7 +71,7 @@ func run(ctx context.Context, out io.Writer, quick, page bool, only string) erro
 // Rethread's worker stores as it comes: that is measured when the others are done.
 func measure(ctx context.Context, out io.Writer, root string, plan record.Plan, only string) (record.Record, error) {
 	r := record.Record{Date: time.Now().UTC().Format(time.DateOnly), Engine: "DynamoDB Local", Plan: plan}
-	engine, err := dynamodblocal.Start(ctx, dynamodblocal.Options{Root: root})
+	engine, err := dynamodblocal.Start(ctx, dynamodblocal.Options{Root: root, Separate: true})
 	if err != nil {
 		return r, err
 	}
@@ -133,7 +133,7 @@ func one(ctx context.Context, entry play.Entry, bench play.Bench, plan record.Pl
 	if !stored || !read || written.Writes == 0 || loaded.Reads == 0 {
 		return result, fmt.Errorf("%d turns, written and loaded: %w (%v)", first, errUncounted, result.Failed)
 	}
-	return result, nil
+	return result, entry.Check(result)
 }
 
 func report(out io.Writer, p record.Peer, took time.Duration) error {

@@ -35,7 +35,11 @@ const memory = await store.getStore('memory');
 let made = 0;
 let clock = Date.now();
 
-/** Returns a message, each of a later millisecond than the one before: threads are sorted by time. */
+/**
+ * Returns a message, each of a later millisecond than the one before: threads are sorted by time.
+ * It has its text twice, as Mastra's agents store it: their MessageList makes such messages of
+ * questions and answers.
+ */
 function message(threadId, role, text, id = `message-${++made}`, createdAt = new Date(++clock)) {
   return { id, threadId, resourceId, role, type: 'v2', createdAt, content: { format: 2, parts: [{ type: 'text', text }], content: text } };
 }

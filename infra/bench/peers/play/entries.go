@@ -2,14 +2,7 @@ package play
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/rethread/rethread/infra/bench/peers/record"
 )
@@ -18,7 +11,7 @@ import (
 func Entries() []Entry {
 	return []Entry{
 		{
-			Key: "rethread", Name: "Rethread, whole HTTP requests", Short: "Rethread, HTTP", Packages: own, Start: startSystem, Timed: true,
+			Key: "rethread", Name: "Rethread, whole HTTP requests", Short: "Rethread, HTTP", Packages: own, Start: startHTTP, Timed: true,
 			How: record.How{
 				Write:  "`POST …/events`, one batch a turn, with ids that make it safe to resend",
 				Load:   "`GET …/thread`, pages of 1,000",
@@ -35,10 +28,16 @@ func Entries() []Entry {
 				Stream: "`Flush` every 250 ms",
 			},
 		},
-		python("langgraph", "LangGraph, DynamoDBSaver, as it is by default", "LangGraph, default", "langgraph", howLangGraph(
-			"`graph.invoke`, durability `async`; no S3 bucket, into which it can put checkpoints over 350 KB"), []string{"langgraph", "langgraph-checkpoint-aws"}, "langgraph_saver.py"),
-		python("langgraph-best", "LangGraph, DynamoDBSaver, at its best", "LangGraph, best", "langgraph", howLangGraph(
-			"`graph.invoke`, durability `exit`, compressed checkpoints; no S3 bucket"), []string{"langgraph", "langgraph-checkpoint-aws"}, "langgraph_saver.py", "best"),
+		saved("rethread-langgraph", "Rethread, RethreadSaver of LangGraph, as it is by default", "RethreadSaver, default",
+			"`graph.invoke`, durability `async`", writesByDefault),
+		python("langgraph", "LangGraph, DynamoDBSaver, as it is by default", "DynamoDBSaver, default", "langgraph", howLangGraph(
+			"`graph.invoke`, durability `async`; no S3 bucket, into which it can put checkpoints over 350 KB"),
+			[]string{"langgraph", "langgraph-checkpoint-aws"}, "langgraph_saver.py"),
+		saved("rethread-langgraph-best", "Rethread, RethreadSaver of LangGraph, at its best", "RethreadSaver, best",
+			"`graph.invoke`, durability `exit`", writesAtExit, "best"),
+		python("langgraph-best", "LangGraph, DynamoDBSaver, at its best", "DynamoDBSaver, best", "langgraph", howLangGraph(
+			"`graph.invoke`, durability `exit`, compressed checkpoints; no S3 bucket"),
+			[]string{"langgraph", "langgraph-checkpoint-aws"}, "langgraph_saver.py", "best"),
 		python("langchain", "LangChain, DynamoDBChatMessageHistory", "LangChain", "langchain", record.How{
 			Write:  "`add_messages`, both messages of a turn",
 			Load:   "`messages`",
@@ -73,6 +72,19 @@ func Entries() []Entry {
 	}
 }
 
+// RethreadSaver is to need at most 2,000 write units for 100 turns with all checkpoints, and
+// 500 with the last one of each turn.
+const (
+	writesByDefault = 20
+	writesAtExit    = 5
+)
+
+func saved(key, name, short, write string, most float64, args ...string) Entry {
+	how := howLangGraph(write)
+	how.Fork = "`GET …/thread` for the newest invocation, then `POST …/fork`: a fork of the session is a thread"
+	return Entry{Key: key, Name: name, Short: short, How: how, MostWrites: most, Packages: ownWith("langgraph", "langgraph"), Start: startSaver(key, args...)}
+}
+
 func howLangGraph(write string) record.How {
 	return record.How{
 		Write:  write,
@@ -85,67 +97,14 @@ func howLangGraph(write string) record.How {
 
 func python(key, name, short, environment string, how record.How, packages []string, args ...string) Entry {
 	return Entry{
-		Key: key, Name: name, Short: short, How: how,
-		Packages: func(root string) ([]string, error) {
-			return pinned(filepath.Join(root, Folder, "python", "requirements-"+environment+".txt"), packages)
-		},
+		Key: key, Name: name, Short: short, How: how, Packages: pinnedIn(environment, packages...),
 		Start: func(ctx context.Context, b Bench) (Peer, error) {
-			interpreter := filepath.Join(b.Root, Folder, "python", ".venv-"+environment, "bin", "python")
-			return startProgram(ctx, b, key, "python", interpreter, args...)
+			return startLibrary(ctx, b, key, "python", interpreter(b, environment), args...)
 		},
 	}
 }
 
-// own returns no packages: Rethread is what the benchmark is part of.
-func own(string) ([]string, error) { return []string{"this repository"}, nil }
-
-var errUnpinned = errors.New("it is not pinned")
-
-// pinned returns the lines of a requirements file for some packages.
-func pinned(file string, packages []string) ([]string, error) {
-	text, err := os.ReadFile(file) //nolint:gosec // the repository's own
-	if err != nil {
-		return nil, fmt.Errorf("read the requirements: %w", err)
-	}
-	var found []string
-	for _, name := range packages {
-		line := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + `==\S+$`).FindString(string(text))
-		if line == "" {
-			return nil, fmt.Errorf("%s in %s: %w", name, filepath.Base(file), errUnpinned)
-		}
-		found = append(found, line)
-	}
-	return found, nil
-}
-
-// packagesOfNode returns the packages of package.json, without Node.js itself.
-func packagesOfNode(root string) ([]string, error) {
-	text, err := os.ReadFile(filepath.Join(root, Folder, "js", "package.json")) //nolint:gosec // the repository's own
-	if err != nil {
-		return nil, fmt.Errorf("read the packages: %w", err)
-	}
-	var list struct {
-		Dependencies map[string]string `json:"devDependencies"`
-	}
-	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, fmt.Errorf("read the packages: %w", err)
-	}
-	var found []string
-	for name, version := range list.Dependencies {
-		if strings.HasPrefix(name, "@mastra/") {
-			found = append(found, name+"=="+version)
-		}
-	}
-	slices.Sort(found)
-	return found, nil
-}
-
-// startMastra uses the Node.js among the packages where there is one for this machine:
-// Mastra wants a newer one than the rest of the repository.
-func startMastra(ctx context.Context, b Bench) (Peer, error) {
-	found, err := filepath.Glob(filepath.Join(b.Root, Folder, "js", "node_modules", "node-*", "bin", "node"))
-	if err != nil {
-		return nil, err
-	}
-	return startProgram(ctx, b, "mastra", "js", append(found, "node")[0], "mastra.mjs")
+// interpreter returns the Python of one of the benchmark's environments.
+func interpreter(b Bench, environment string) string {
+	return filepath.Join(b.Root, Folder, "python", ".venv-"+environment, "bin", "python")
 }

@@ -3,6 +3,8 @@ package play
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/rethread/rethread/infra/bench/meter"
 	"github.com/rethread/rethread/infra/bench/peers/record"
@@ -37,9 +39,23 @@ type Entry struct {
 	// Timed is set for a peer whose units for a streamed answer depend on how fast the
 	// machine is.
 	Timed bool
+	// MostWrites bounds the write units of a turn, on average over a thread; 0 means none.
+	MostWrites float64
 	// Packages returns the pinned packages, as name==version.
 	Packages func(root string) ([]string, error)
 	Start    func(ctx context.Context, b Bench) (Peer, error)
+}
+
+var errBound = errors.New("more write units than its bound")
+
+// Check fails if a peer's thread needed more write units than its bound.
+func (e Entry) Check(measured record.Peer) error {
+	for _, p := range measured.Curve {
+		if most := e.MostWrites * float64(p.Turns); most > 0 && p.Usage.Writes > most {
+			return fmt.Errorf("%s: %v W for %d turns: %w (%v W)", e.Name, p.Usage.Writes, p.Turns, errBound, most)
+		}
+	}
+	return nil
 }
 
 // Bench is what peers run on.

@@ -72,6 +72,15 @@ func plan() record.Plan {
 	return record.Plan{Turns: []int{2, 6}, Step: 2, Branch: 3, Before: 2, Tokens: 20, Question: 30, Answer: 60}
 }
 
+func TestBound(t *testing.T) {
+	measured := record.Peer{Curve: []record.Point{{Turns: 2, Usage: meter.Usage{Writes: 10}}, {Turns: 4, Usage: meter.Usage{Writes: 21}}}}
+	for most, ok := range map[float64]bool{0: true, 5: false, 5.25: true} {
+		if err := (play.Entry{MostWrites: most}).Check(measured); (err == nil) != ok {
+			t.Errorf("at most %v a turn: got %v", most, err)
+		}
+	}
+}
+
 func TestPlay(t *testing.T) {
 	point := func(turns int, u meter.Usage) record.Point { return record.Point{Turns: turns, Usage: u} }
 	t.Run("measures each step by itself", func(t *testing.T) {

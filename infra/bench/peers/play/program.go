@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/rethread/rethread/infra/bench/meter"
 )
 
 var (
@@ -33,21 +31,16 @@ func reason(err error) string {
 
 // program is a peer in a process of its own. It gets a command a line and answers each.
 type program struct {
-	meter   *meter.Proxy
 	process *exec.Cmd
 	log     *os.File
 	in      io.WriteCloser
 	out     *bufio.Reader
 }
 
-// startProgram starts a program behind a meter. Its folder and the file are relative to the
-// benchmark's.
-func startProgram(ctx context.Context, b Bench, key, folder, interpreter string, args ...string) (_ Peer, err error) {
-	proxy, err := meter.Start(ctx, b.Engine)
-	if err != nil {
-		return nil, err
-	}
-	p := &program{meter: proxy}
+// startProgram starts a program with variables added to its environment. Its folder is
+// relative to the benchmark's.
+func startProgram(ctx context.Context, b Bench, key, folder string, env []string, interpreter string, args ...string) (_ *program, err error) {
+	p := &program{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.Close())
@@ -59,9 +52,8 @@ func startProgram(ctx context.Context, b Bench, key, folder, interpreter string,
 	}
 	p.process = exec.CommandContext(ctx, interpreter, args...) //nolint:gosec // the benchmark's own programs
 	p.process.Dir, p.process.Stderr = filepath.Join(b.Root, Folder, folder), p.log
-	p.process.Env = append(os.Environ(), "DYNAMODB_ENDPOINT="+proxy.URL, "AWS_REGION=us-east-1", "AWS_DEFAULT_REGION=us-east-1",
-		"AWS_ACCESS_KEY_ID="+strings.ReplaceAll(key, "-", ""), "AWS_SECRET_ACCESS_KEY=local", "AWS_EC2_METADATA_DISABLED=true",
-		"PYTHONDONTWRITEBYTECODE=1", "MASTRA_TELEMETRY_DISABLED=1", "LANGSMITH_TRACING=false", "OTEL_SDK_DISABLED=true")
+	p.process.Env = append(append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "MASTRA_TELEMETRY_DISABLED=1", "LANGSMITH_TRACING=false",
+		"OTEL_SDK_DISABLED=true"), env...)
 	if p.in, err = p.process.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("start the peer: %w", err)
 	}
@@ -89,7 +81,7 @@ func (p *program) Close() error {
 	if p.log != nil {
 		err = errors.Join(err, p.log.Close())
 	}
-	return errors.Join(err, p.meter.Close())
+	return err
 }
 
 // do has the program carry out a command.
@@ -152,14 +144,4 @@ func parts(tokens []string) []string {
 		out[n] = strings.Join(tokens[n*len(tokens)/windows:(n+1)*len(tokens)/windows], "")
 	}
 	return out
-}
-
-// quiet is how long a program must be silent: some send requests in the background.
-const quiet = 50 * time.Millisecond
-
-func (p *program) Usage(ctx context.Context) (meter.Usage, error) {
-	if err := p.meter.Settle(ctx, quiet); err != nil {
-		return meter.Usage{}, err
-	}
-	return p.meter.Counts().Total(), nil
 }

@@ -25,7 +25,7 @@ const (
 	readHeaderTimeout = 10 * time.Second
 	// systemQuiet is how long functions must be silent until what a request has caused is
 	// over.
-	systemQuiet = 700 * time.Millisecond
+	systemQuiet = 1500 * time.Millisecond
 	sweeper     = "SweeperFunction"
 )
 
@@ -42,7 +42,12 @@ type system struct {
 	last  map[string]string // the newest invocation of each thread
 }
 
-func startSystem(ctx context.Context, b Bench) (_ Peer, err error) {
+// startHTTP starts a system for requests as any client makes them.
+func startHTTP(ctx context.Context, b Bench) (Peer, error) {
+	return startSystem(ctx, b, "rethread")
+}
+
+func startSystem(ctx context.Context, b Bench, key string) (_ *system, err error) {
 	s := &system{agent: &scenario.Agent{}, paths: map[string]string{}, last: map[string]string{}}
 	defer func() {
 		if err != nil {
@@ -57,14 +62,14 @@ func startSystem(ctx context.Context, b Bench) (_ Peer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.Create(filepath.Join(b.Root, "build", "peer-rethread.log"))
+	log, err := os.Create(filepath.Join(b.Root, "build", "peer-"+key+"-system.log")) //nolint:gosec // named by our own keys
 	if err != nil {
 		return nil, fmt.Errorf("make a file for the system's log: %w", err)
 	}
 	s.stops = append(s.stops, log.Close)
 	h, err := host.Start(ctx, host.Options{
 		Binary: filepath.Join(b.Root, "build", "rethread-local"), Root: b.Root, Data: host.InMemory, Output: log,
-		Env: []string{"AGENTS=" + config, "DYNAMODB_ENDPOINT=" + s.meter.URL, "METRICS=functions"},
+		Env: []string{"AGENTS=" + config, "DYNAMODB_ENDPOINT=" + s.meter.URL, "DYNAMODB_ACCESS_KEY=" + account(key), "METRICS=functions"},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w (log: %s)", err, log.Name())

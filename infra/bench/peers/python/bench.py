@@ -1,18 +1,12 @@
 """Carries out the commands of the benchmark, one JSON object a line, with a peer's library.
 
-A peer is a class with the methods of Peer. Requests go to DYNAMODB_ENDPOINT, which counts them.
+A peer is a class with the methods of Peer.
 """
 
 import json
-import os
 import sys
 import traceback
 from typing import Any
-
-import boto3
-
-ENDPOINT = os.environ["DYNAMODB_ENDPOINT"]
-REGION = "us-east-1"
 
 
 class Peer:
@@ -50,13 +44,3 @@ def serve(peer: Peer) -> None:
             traceback.print_exc()
             answer = {"error": f"{type(e).__name__}: {e}"}
         print(json.dumps(answer), file=answers, flush=True)
-
-
-def create_table(name: str, **keys: str) -> None:
-    """Creates an on-demand table with string keys, by kind: HASH or RANGE."""
-    boto3.client("dynamodb", endpoint_url=ENDPOINT, region_name=REGION).create_table(
-        TableName=name,
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[{"AttributeName": k, "AttributeType": "S"} for k in keys],
-        KeySchema=[{"AttributeName": k, "KeyType": kind} for k, kind in keys.items()],
-    )

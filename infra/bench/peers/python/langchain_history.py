@@ -1,8 +1,9 @@
 """LangChain's DynamoDBChatMessageHistory, which keeps a thread in one item."""
 
-from bench import ENDPOINT, Peer, create_table, serve
+from bench import Peer, serve
 from langchain_community.chat_message_histories import DynamoDBChatMessageHistory
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
+from tables import ENDPOINT, create_table
 
 TABLE = "langchain"
 

@@ -1,8 +1,9 @@
 """LlamaIndex's DynamoDBChatStore, which keeps a thread in one item."""
 
-from bench import ENDPOINT, REGION, Peer, create_table, serve
+from bench import Peer, serve
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.storage.chat_store.dynamodb.base import DynamoDBChatStore
+from tables import ENDPOINT, REGION, create_table
 
 TABLE = "llamaindex"
 

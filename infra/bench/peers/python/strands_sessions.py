@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterable
 from typing import Any
 
-from bench import ENDPOINT, REGION, Peer, serve
+from bench import Peer, serve
 from strands import Agent
 from strands.agent.conversation_manager import NullConversationManager
 from strands.models.model import Model
@@ -11,6 +11,7 @@ from strands.types.content import Message
 from strands.types.session import SessionMessage
 from strands_agents_session.keys import message_sk, messages_pk
 from strands_session_dynamodb import DynamoDBSessionManager
+from tables import ENDPOINT, REGION
 
 AGENT = "assistant"
 
