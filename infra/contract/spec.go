@@ -29,6 +29,14 @@ type Route struct {
 	Path   string // with the base path: /api/v1/sessions/{session_id}
 }
 
+// Operation is one operation of the API, as clients know it.
+type Operation struct {
+	ID         string
+	Method     string
+	Path       string   // under its first base path
+	Parameters []string // names of the parameters in its path, query and headers
+}
+
 // Load reads infra/openapi.yaml of the repository around the working directory,
 // and checks its examples.
 func Load(ctx context.Context) (*Spec, error) {
@@ -74,6 +82,25 @@ func (s *Spec) Routes() []Route {
 			for _, server := range servers {
 				out = append(out, Route{Method: method, Path: strings.TrimSuffix(server.URL, "/") + path})
 			}
+		}
+	}
+	return out
+}
+
+// Operations lists every operation once.
+func (s *Spec) Operations() []Operation {
+	var out []Operation
+	for path, item := range s.doc.Paths.Map() {
+		servers := s.doc.Servers
+		if len(item.Servers) > 0 {
+			servers = item.Servers
+		}
+		for method, op := range item.Operations() {
+			o := Operation{ID: op.OperationID, Method: method, Path: strings.TrimSuffix(servers[0].URL, "/") + path}
+			for _, p := range slices.Concat(item.Parameters, op.Parameters) {
+				o.Parameters = append(o.Parameters, p.Value.Name)
+			}
+			out = append(out, o)
 		}
 	}
 	return out
