@@ -3,6 +3,7 @@ package rethread_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -22,6 +23,9 @@ type recordedCall struct {
 		Body      json.RawMessage
 		Content   string
 		MIMEType  string `json:"mime_type"`
+
+		InvocationID string `json:"invocation_id"`
+		Batches      [][]rethread.EventRequest
 	}
 	IdempotencyKey string `json:"idempotency_key"`
 	IfMatch        string `json:"if_match"`
@@ -49,12 +53,26 @@ func (c recordedCall) make(ctx context.Context, client *rethread.Client) (any, e
 		return client.Sessions.Rewind(ctx, a.SessionID, decoded[rethread.RewindRequest](a.Body), opts...)
 	case "appendEvents":
 		return client.Events.Append(ctx, a.SessionID, decoded[rethread.AppendRequest](a.Body), opts...)
+	case "appendInvocation":
+		return c.appendInvocation(ctx, client)
 	case "startRun":
 		return client.Runs.Start(ctx, a.SessionID, decoded[rethread.RunRequest](a.Body), opts...)
 	case "putArtifact":
 		return client.Artifacts.Put(ctx, a.SessionID, a.Name, rethread.Upload{Content: []byte(a.Content), MIMEType: a.MIMEType}, opts...)
 	}
 	return nil, fmt.Errorf("the runner does not know the operation %q", c.Operation)
+}
+
+// appendInvocation appends batches, and returns the result of the last one.
+func (c recordedCall) appendInvocation(ctx context.Context, client *rethread.Client) (stored []rethread.Event, err error) {
+	writer := client.Events.Invocation(c.Arguments.SessionID, c.Arguments.InvocationID)
+	for _, batch := range c.Arguments.Batches {
+		stored, err = writer.Append(ctx, batch, c.options()...)
+		if err != nil && !errors.Is(err, rethread.ErrInvalid) {
+			return nil, err
+		}
+	}
+	return stored, err
 }
 
 func (c recordedCall) options() []rethread.Option {

@@ -39,8 +39,8 @@ func (e *Events) List(sessionID string, q EventQuery, opts ...Option) List[Event
 }
 
 // Append appends 1 to 100 events, all or none, and returns them as stored. It can be
-// repeated: events with ids are recognised by them, and a request in which any has no id
-// by its Idempotency-Key.
+// repeated: events that all have ids are recognised by them, other requests by their
+// Idempotency-Key. Invocation makes ids that cost the least.
 func (e *Events) Append(ctx context.Context, sessionID string, request AppendRequest, opts ...Option) ([]Event, error) {
 	c := post(repeatKey, request, "/sessions/{}/events", sessionID)
 	if request.recognisable() {
@@ -52,7 +52,7 @@ func (e *Events) Append(ctx context.Context, sessionID string, request AppendReq
 // recognisable reports whether the server recognises a repeat by the events' ids alone. A
 // key besides would have it store the answer, which costs more than the events.
 func (r AppendRequest) recognisable() bool {
-	return r.ExpectedSeq == nil && !slices.ContainsFunc(r.Events, func(e EventRequest) bool { return e.ID == "" || e.Partial })
+	return !slices.ContainsFunc(r.Events, func(e EventRequest) bool { return e.ID == "" })
 }
 
 // Threads has the call that reads what a session shows.

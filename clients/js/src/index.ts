@@ -8,6 +8,7 @@ export type { CallOptions, ChangeOptions, WriteOptions } from './http/transport.
 export type { Accepted, Erasure } from './resources/account.js';
 export type { ArtifactUpload } from './resources/artifacts.js';
 export type { Imported } from './resources/imports.js';
+export { Invocation, type InvocationEvent } from './resources/invocation.js';
 export type { TaskSaved } from './resources/tasks.js';
 export type { components, operations, paths } from './schema.js';
 export type * from './types.js';

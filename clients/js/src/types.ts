@@ -17,6 +17,7 @@ export type Content = Schemas['Content'];
 export type Delivery = Schemas['Delivery'];
 export type DeltaPush = Schemas['DeltaPush'];
 export type Event = Schemas['Event'];
+export type EventRequest = Schemas['EventRequest'];
 export type Feedback = Schemas['Feedback'];
 export type FeedbackRequest = Schemas['FeedbackRequest'];
 export type ForkRequest = Schemas['ForkRequest'];

@@ -34,10 +34,23 @@ const CALLS = {
   listSessions: (c, { query }, o) => c.sessions.list(query, o).all(),
   rewindSession: (c, { session_id: id, body }, o) => c.sessions.rewind(id, body, o),
   appendEvents: (c, { session_id: id, body }, o) => c.events.append(id, body, o),
+  appendInvocation,
   startRun: (c, { session_id: id, body }, o) => c.runs.start(id, body, o),
   putArtifact: (c, { session_id: id, name, content, mime_type: type }, o) =>
     c.artifacts.put(id, name, { content, type }, o),
 };
+
+/** Appends batches, and returns the result of the last one. */
+async function appendInvocation(
+  c,
+  { session_id: id, invocation_id: invocation, batches },
+  options,
+) {
+  const writer = c.events.invocation(id, invocation);
+  const refused = (error) => assert.ok(error instanceof rethread.ValidationError, `${error}`);
+  const results = batches.map((events) => writer.append(events, options).catch(refused));
+  return (await Promise.all(results)).at(-1);
+}
 
 /** A source of tokens, each of which is returned until it is rejected. */
 function sourceOf([...tokens]) {

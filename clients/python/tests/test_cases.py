@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -38,11 +40,23 @@ CALLS: dict[str, Any] = {
     "listSessions": lambda c, a, o: c.sessions.list(**a.get("query", {}), **o),
     "rewindSession": lambda c, a, o: c.sessions.rewind(a["session_id"], a["body"], **o),
     "appendEvents": lambda c, a, o: c.events.append(a["session_id"], a["body"], **o),
+    "appendInvocation": lambda c, a, o: append_invocation(c, a, o),
     "startRun": lambda c, a, o: c.runs.start(a["session_id"], a["body"], **o),
     "putArtifact": lambda c, a, o: c.artifacts.put(
         a["session_id"], a["name"], a["content"], mime_type=a.get("mime_type"), **o
     ),
 }
+
+
+async def append_invocation(client: Any, arguments: Any, options: Any) -> Any:
+    """Appends batches, and returns the result of the last one."""
+    writer = client.events.invocation(arguments["session_id"], arguments["invocation_id"])
+    stored = None
+    for batch in arguments["batches"]:
+        with suppress(rethread_client.ValidationError):
+            appended = writer.append(batch, **options)
+            stored = await appended if inspect.isawaitable(appended) else appended
+    return stored
 
 
 class Left(Exception):  # noqa: N818
@@ -114,7 +128,7 @@ class Script(Network):
         if "repeats" in want:
             first = self.asked[want["repeats"] - 1]
             assert request.content == first.content
-            assert request.headers["Idempotency-Key"] == first.headers["Idempotency-Key"]
+            assert request.headers.get("Idempotency-Key") == first.headers.get("Idempotency-Key")
 
     def _stream(self, exchange: Any, request: httpx.Request) -> httpx.Response:
         want = exchange["subscription"]

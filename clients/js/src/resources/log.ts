@@ -3,6 +3,7 @@
 import type { List } from '../http/list.js';
 import type { Call, CallOptions, Transport, WriteOptions } from '../http/transport.js';
 import type { AppendRequest, Event, Query, Thread, ThreadPage } from '../types.js';
+import { Invocation } from './invocation.js';
 import { Resource } from './resource.js';
 
 export class Events extends Resource {
@@ -11,13 +12,20 @@ export class Events extends Resource {
     return this.entries('/sessions/{}/events', [sessionId], query, options);
   }
 
-  /** Appends 1 to 100 events, all or none. */
+  /**
+   * Appends 1 to 100 events, all or none. A repeat is recognised by the events' ids if all have one,
+   * otherwise by an idempotency key, which costs more. `invocation` makes ids that cost the least.
+   */
   append(sessionId: string, request: AppendRequest, options?: WriteOptions): Promise<Event[]> {
     const path = '/sessions/{}/events';
-    return this.data(
-      { method: 'POST', path, params: [sessionId], json: request, repeat: 'key' },
-      options,
-    );
+    const named = request.events.every(({ id }) => id) && options?.idempotencyKey === undefined;
+    const repeat = named ? 'safe' : 'key';
+    return this.data({ method: 'POST', path, params: [sessionId], json: request, repeat }, options);
+  }
+
+  /** The writer of an invocation, by default a new one; see `Invocation`. */
+  invocation(sessionId: string, id?: string): Invocation {
+    return new Invocation((request, options) => this.append(sessionId, request, options), id);
   }
 }
 

@@ -2,14 +2,17 @@
 
 from . import types
 from ._async.client import AsyncRethread
+from ._async.invocation import AsyncInvocation
 from ._async.resource import AsyncList
 from ._core.artifact import Artifact
 from ._core.calls import CallOptions, ChangeOptions, WriteOptions
 from ._core.imported import Imported
+from ._core.invocations import InvocationEvent
 from ._core.pages import Page
 from ._core.retries import Retries
 from ._core.threads import ThreadPage
 from ._sync.client import Rethread
+from ._sync.invocation import Invocation
 from ._sync.resource import List
 from .errors import (
     ConflictError,
@@ -30,6 +33,7 @@ from .view import View
 
 __all__ = [
     "Artifact",
+    "AsyncInvocation",
     "AsyncList",
     "AsyncRethread",
     "CallOptions",
@@ -38,6 +42,8 @@ __all__ = [
     "FieldError",
     "ForbiddenError",
     "Imported",
+    "Invocation",
+    "InvocationEvent",
     "ItemDelta",
     "List",
     "NoAnswerError",

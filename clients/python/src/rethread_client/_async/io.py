@@ -25,6 +25,8 @@ TokenSource = str | Callable[[str | None], str | Awaitable[str]]
 
 sleep = asyncio.sleep
 
+Lock = asyncio.Lock
+
 
 async def ask(source: Callable[[str | None], str | Awaitable[str]], rejected: str | None) -> str:
     """Calls a function for a token."""

@@ -21,6 +21,8 @@ TokenSource = str | Callable[[str | None], str]
 
 sleep = time.sleep
 
+Lock = threading.Lock
+
 
 def ask(source: Callable[[str | None], str], rejected: str | None) -> str:
     """Calls a function for a token."""

@@ -10,6 +10,7 @@ from typing_extensions import Unpack
 from .._core.calls import Call, CallOptions, WriteOptions
 from .._core.threads import ThreadPage, page_of
 from ..types import AppendRequest, Event
+from .invocation import Invocation
 from .resource import List, Resource
 
 _EVENTS = "/sessions/{}/events"
@@ -37,9 +38,10 @@ class Events(Resource):
         """Appends 1 to 100 events, all or none.
 
         Events that all have an `id` are recognised by it when they are sent again. Otherwise an
-        idempotency key is sent, which costs two more writes.
+        idempotency key is sent, which costs two more writes. `invocation` makes ids that cost the
+        least.
         """
-        named = all("id" in event for event in request["events"]) and "idempotency_key" not in options
+        named = all(event.get("id") for event in request["events"]) and "idempotency_key" not in options
         call = Call(
             method="POST",
             path=_EVENTS,
@@ -48,6 +50,10 @@ class Events(Resource):
             repeat="safe" if named else "key",
         )
         return self._data(call, {**options})
+
+    def invocation(self, session_id: str, invocation_id: str | None = None) -> Invocation:
+        """The writer of an invocation, by default a new one."""
+        return Invocation(self.append, session_id, invocation_id)
 
 
 class Threads(Resource):
