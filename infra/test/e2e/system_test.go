@@ -101,6 +101,7 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 		group{"automations", testAutomations},
 		group{"push notifications", testPush},
 		group{"webhooks", testWebhooks},
+		group{"go client", testGoClient},
 	)
 }
 

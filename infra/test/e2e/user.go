@@ -52,6 +52,22 @@ func (s *System) Bearer(tb testing.TB, id, token string) *User {
 	}
 }
 
+// HTTP returns a client whose requests are checked against the contract, except streams
+// of changes, which do not end. It adds no token.
+func (u *User) HTTP() *http.Client {
+	return &http.Client{Transport: exceptStreams{u.client.Transport, u.plain}}
+}
+
+type exceptStreams struct{ checked, plain http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (e exceptStreams) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.URL.Path, "/watch") {
+		return e.plain.RoundTrip(r)
+	}
+	return e.checked.RoundTrip(r)
+}
+
 // Option changes a request before it is sent.
 type Option func(*http.Request) *http.Request
 
