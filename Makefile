@@ -18,9 +18,6 @@ PYTOOLS  := $(VENV)/installed
 PYCLIENT := clients/python
 VENV_PYCLIENT := $(CURDIR)/$(PYCLIENT)/.venv
 PYCLIENTTOOLS := $(VENV_PYCLIENT)/installed $(VENV_PYCLIENT)-1/installed
-LANGGRAPH := clients/langgraph
-VENV_LANGGRAPH := $(CURDIR)/$(LANGGRAPH)/.venv
-LANGGRAPHTOOLS := $(VENV_LANGGRAPH)/installed
 SUPPLY   := $(TOOLS)/supply
 RELEASE  := infra/tools/release
 RELEASETOOLS := $(RELEASE)/.venv/installed $(RELEASE)/packages/node_modules/.package-lock.json
@@ -74,7 +71,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python test-langgraph generate-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench speed meter costs fuzz version release release-files release-check workflows tools clean
+.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python generate-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench speed meter costs fuzz version release release-files release-check workflows tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -181,11 +178,7 @@ test-python: build $(PYCLIENTTOOLS) ## Test the Python package, with each framew
 		&& $(VENV_PYCLIENT)/bin/python tools/generate.py --check && PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(VENV_PYCLIENT)/bin/pyright --pythonpath $(VENV_PYCLIENT)/bin/python \
 		&& $(VENV_PYCLIENT)/bin/pytest -q && $(VENV_PYCLIENT)-1/bin/pytest -q $(ADK1_TESTS)
 
-test-langgraph: build $(LANGGRAPHTOOLS) ## Test the saver for LangGraph, with LangGraph's own suite and runner, against the local system
-	@cd $(LANGGRAPH) && $(VENV_LANGGRAPH)/bin/ruff format --check . && $(VENV_LANGGRAPH)/bin/ruff check . \
-		&& $(VENV_LANGGRAPH)/bin/mypy && $(VENV_LANGGRAPH)/bin/pytest -q
-
-generate-python: $(PYCLIENTTOOLS) ## Write what is generated in the Python package: its types, and the synchronous client
+generate-python: $(PYCLIENTTOOLS) ## Write what is generated in the Python package: its types, and the synchronous client and saver
 	@$(VENV_PYCLIENT)/bin/python $(PYCLIENT)/tools/generate.py
 
 test-clients: node build $(CLIENTTOOLS) $(PACKAGEBUILT) $(if $(ONLY),,test-generated) ## Play stories with the official clients against the local system: ONLY= part of a story's name
@@ -303,12 +296,12 @@ test-peers: node build $(PEERTOOLS) ## Store and load 10 turns with each store o
 
 # Half the usual time: the fuzzers' corpora were run by `make test` before.
 ci: export FUZZTIME = 5s
-CI_STEPS := fmt-check verify test lint licences validate reproducible fuzz chaos test-contract test-python test-langgraph test-clients test-js test-web test-browser test-frontends test-peers release-check workflows
+CI_STEPS := fmt-check verify test lint licences validate reproducible fuzz chaos test-contract test-python test-clients test-js test-web test-browser test-frontends test-peers release-check workflows
 # How many steps run at the same time. More than one saves time only with more than two
 # cores, and slows tests that wait for others.
 JOBS ?= 1
 
-ci: build $(GOLANGCI) $(GOTEST) $(SUPPLY)/built $(PYTOOLS) $(PYCLIENTTOOLS) $(LANGGRAPHTOOLS) $(CLIENTTOOLS) $(GENERATEDTOOLS) $(PACKAGEBUILT) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(PEERTOOLS) $(RELEASETOOLS) ## Everything that must pass before a change lands; JOBS=… steps at a time
+ci: build $(GOLANGCI) $(GOTEST) $(SUPPLY)/built $(PYTOOLS) $(PYCLIENTTOOLS) $(CLIENTTOOLS) $(GENERATEDTOOLS) $(PACKAGEBUILT) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(PEERTOOLS) $(RELEASETOOLS) ## Everything that must pass before a change lands; JOBS=… steps at a time
 	@go build -o build/ ./infra/tools/steps && BUILT=1 build/steps -at-once $(JOBS) $(CI_STEPS)
 
 version: ## Write VERSION=x.y.z to every file that names the version, and move the changelog's unreleased entries to it
@@ -406,14 +399,6 @@ $(PYCLIENTTOOLS): $(PYCLIENT)/pyproject.toml
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps -e $(PYCLIENT)
 	@touch $@
 
-$(LANGGRAPHTOOLS): $(LANGGRAPH)/requirements.txt $(LANGGRAPH)/pyproject.toml
-	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
-	@echo "installing LangGraph and the test requirements of $(LANGGRAPH) into $(@D)"
-	@$(PYTHON) -m venv $(@D)
-	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
-	@$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps -e $(LANGGRAPH)
-	@touch $@
-
 $(RELEASE)/.venv/installed: $(RELEASE)/requirements.txt
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
 	@echo "installing the Python tools of $< into $(@D)"
@@ -422,8 +407,8 @@ $(RELEASE)/.venv/installed: $(RELEASE)/requirements.txt
 	@touch $@
 
 # RethreadSaver, with the same LangGraph as its peer.
-$(PEERS)/python/.venv-langgraph/installed: $(LANGGRAPH)/pyproject.toml
-$(PEERS)/python/.venv-langgraph/installed: OWN = -e $(LANGGRAPH)
+$(PEERS)/python/.venv-langgraph/installed: $(PYCLIENT)/pyproject.toml
+$(PEERS)/python/.venv-langgraph/installed: OWN = -e $(PYCLIENT)
 $(PEERS)/python/.venv-%/installed: $(PEERS)/python/requirements-%.txt
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
 	@echo "installing the packages of $< into $(@D)"

@@ -17,12 +17,13 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import START, MessagesState, StateGraph
 
-from rethread_langgraph import RethreadSaver
+from rethread_client import Rethread
+from rethread_client.langgraph import RethreadSaver
 
 URL = os.environ.get("RETHREAD_URL", "http://127.0.0.1:3000")  # make run
 
 
-def development_token() -> str:
+def token(rejected: str | None) -> str:
     """Gets a token from your identity provider; this one is for development."""
     user = os.environ.get("RETHREAD_USER", "alice")
     return str(httpx.post(f"{URL}/dev/token", json={"user_id": user}).json()["token"])
@@ -53,34 +54,29 @@ def show(compiled: Any, thread: RunnableConfig) -> None:
         print(f"{message.type}: {message.content}")
 
 
-def rewind(token: str, thread_id: str, text: str) -> None:
+def rewind(client: Rethread, thread_id: str, text: str) -> None:
     """Rewinds the session to before a question, as its user can in the console."""
-    with httpx.Client(base_url=f"{URL}/api/v1/sessions/{thread_id}") as session:
-        session.headers["Authorization"] = f"Bearer {token}"
-        for event in session.get("/events").raise_for_status().json()["data"]:
-            said = (event["content"] or {}).get("parts", [])
-            if event["author"] == "user" and said == [{"text": text}]:
-                body = {"rewind_before_invocation_id": event["invocation_id"]}
-                session.post("/rewind", json=body).raise_for_status()
-                return
+    for event in client.events.list(thread_id):
+        content = event["content"] or {}
+        if event["author"] == "user" and content.get("parts") == [{"text": text}]:
+            client.sessions.rewind(thread_id, {"rewind_before_invocation_id": event["invocation_id"]})
+            return
     sys.exit(f"nobody has said {text!r}")
 
 
 def main(command: str, thread_id: str, text: str = "") -> None:
     """Executes a command."""
-    token = development_token()
-    saver = RethreadSaver(URL, lambda: token)
-    compiled = agent(saver)
     thread: RunnableConfig = {"configurable": {"thread_id": thread_id}}
-    # "sync": a step begins when the one before it is stored.
-    if command == "say":
-        compiled.invoke({"messages": [HumanMessage(text)]}, thread, durability="sync")
-    elif command == "resume":
-        compiled.invoke(None, thread, durability="sync")
-    elif command == "rewind":
-        rewind(token, thread_id, text)
-    show(compiled, thread)
-    saver.close()
+    with Rethread(URL, token) as client:
+        compiled = agent(RethreadSaver(client))
+        # "sync": a step begins when the one before it is stored.
+        if command == "say":
+            compiled.invoke({"messages": [HumanMessage(text)]}, thread, durability="sync")
+        elif command == "resume":
+            compiled.invoke(None, thread, durability="sync")
+        elif command == "rewind":
+            rewind(client, thread_id, text)
+        show(compiled, thread)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import pytest
 from agents import set_tracing_disabled
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
+from langgraph.graph import MessagesState
 
 import test_openai_agents
 import test_strands
@@ -42,6 +43,17 @@ def test_the_program_for_langchain(
     answers = (AIMessage(content=text) for text in ("one", "two"))
     program("langchain", system, user)(GenericFakeChatModel(messages=answers))
     assert capsys.readouterr().out.splitlines() == ["one", "two"]
+
+
+def test_the_program_for_langgraph(
+    system: LocalSystem, user: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def speak(state: MessagesState) -> dict[str, Any]:
+        return {"messages": [AIMessage(f"You said: {state['messages'][-1].content}")]}
+
+    program("langgraph", system, user)(speak)
+    shown = [line for text in ("Lisbon in May?", "And Faro?") for line in (text, f"You said: {text}")]
+    assert capsys.readouterr().out.splitlines() == shown
 
 
 def test_the_program_for_strands(system: LocalSystem, user: str, capsys: pytest.CaptureFixture[str]) -> None:

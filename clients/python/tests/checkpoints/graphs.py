@@ -1,16 +1,33 @@
-"""A graph with a tool that asks, a story with it, and what LangGraph says about the story."""
+"""A graph with a tool that asks, a story with it, what LangGraph says about the story, and checkpoints."""
 
 from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.base import BaseCheckpointSaver, Checkpoint, CheckpointMetadata, empty_checkpoint
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
+
+from rethread_client.langgraph import AsyncRethreadSaver, RethreadSaver
+
+# Each call makes a saver that knows nothing yet.
+Savers = Callable[..., RethreadSaver]
+AsyncSavers = Callable[..., AsyncRethreadSaver]
+
+LOOP: CheckpointMetadata = {"source": "loop", "step": 1, "parents": {}}
+
+
+def checkpoint(values: dict[str, Any], version: int = 1) -> Checkpoint:
+    """Returns a new checkpoint with these values of channels."""
+    made = empty_checkpoint()
+    made["channel_values"] = values
+    made["channel_versions"] = dict.fromkeys(values, version)
+    return made
 
 
 class State(MessagesState):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 from langchain_core.messages import BaseMessage
 
@@ -37,7 +37,9 @@ class Checkpoint:
 class Writes:
     """The pending writes of a checkpoint, by task and index."""
 
-    by_index: dict[tuple[str, int], tuple[str, str, Any]] = field(default_factory=dict)
+    by_index: dict[tuple[str, int], tuple[str, str, Any]] = field(
+        default_factory=dict[tuple[str, int], tuple[str, str, Any]]
+    )
 
     def add(self, task: str, path: str, index: int, channel: str, value: Any) -> None:
         """Adds a write: of equal ones the first counts, of errors and interrupts the last."""
@@ -70,11 +72,13 @@ class Writer:
           name: the channel, or the member of a dictionary.
           show: the messages that may become events of their own. The last ones do.
         """
-        if type(value) is list and value:
+        if _has_items(value):
             return self._list(name, value, show)
-        named = type(value) is dict and all(type(key) is str for key in value)
-        if named and any(_has_messages(member) for member in value.values()):
-            return {"dict": {key: self.value(key, member) for key, member in value.items()}}
+        if type(value) is dict:
+            members = cast("dict[Any, Any]", value)
+            named = all(type(key) is str for key in members)
+            if named and any(_has_messages(member) for member in members.values()):
+                return {"dict": {key: self.value(key, member) for key, member in members.items()}}
         return self._codec.dump(value)
 
     def _list(self, name: str, value: list[Any], show: int) -> Stored:
@@ -139,7 +143,8 @@ class Reader:
         segments: list[Segment] = []
         for part in stored["list"]:
             if isinstance(part, list):
-                segments.append((part[0], part[1]))
+                bounds = cast("list[int]", part)
+                segments.append((bounds[0], bounds[1]))
             elif "shown" in part:
                 segments.append([Item(self._shown.pop(0)) for _ in range(part["shown"])])
             else:
@@ -156,5 +161,9 @@ def loaded(codec: Codec, value: Any) -> Any:
     return codec.load(value)
 
 
+def _has_items(value: object) -> TypeGuard[list[Any]]:
+    return type(value) is list and value != []
+
+
 def _has_messages(value: Any) -> bool:
-    return type(value) is list and any(isinstance(item, BaseMessage) for item in value)
+    return type(value) is list and any(isinstance(item, BaseMessage) for item in cast("list[Any]", value))

@@ -16,7 +16,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
@@ -159,9 +159,9 @@ def is_plain(value: object) -> bool:
     if type(value) is float:
         return math.isfinite(value) and not value.is_integer()
     if type(value) is list:
-        return all(map(is_plain, value))
+        return all(map(is_plain, cast("list[Any]", value)))
     return type(value) is dict and all(
-        type(k) is str and is_plain(k) and is_plain(v) for k, v in value.items()
+        type(k) is str and is_plain(k) and is_plain(v) for k, v in cast("dict[Any, Any]", value).items()
     )
 
 
@@ -185,5 +185,5 @@ def _encodable(text: str) -> bool:
 def _copy(value: Any) -> Any:
     """Copies JSON, because callers change what they get."""
     if isinstance(value, dict):
-        return {name: _copy(member) for name, member in value.items()}
-    return [_copy(member) for member in value] if isinstance(value, list) else value
+        return {name: _copy(member) for name, member in cast("dict[str, Any]", value).items()}
+    return [_copy(member) for member in cast("list[Any]", value)] if isinstance(value, list) else value

@@ -8,15 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import Savers
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import Checkpoint, CheckpointMetadata, empty_checkpoint
 from langgraph.types import Send
 
-from rethread_langgraph import RethreadSaver
-
-LOOP: CheckpointMetadata = {"source": "loop", "step": 1, "parents": {}}
+from graphs import LOOP, Savers, checkpoint
+from rethread_client.langgraph import RethreadSaver
 
 
 class LosesAnswers(httpx.HTTPTransport):
@@ -34,13 +31,6 @@ class LosesAnswers(httpx.HTTPTransport):
             answer.close()
             raise httpx.ReadError("the answer was lost")
         return answer
-
-
-def checkpoint(values: dict[str, Any], version: int = 1) -> Checkpoint:
-    made = empty_checkpoint()
-    made["channel_values"] = values
-    made["channel_versions"] = dict.fromkeys(values, version)
-    return made
 
 
 def put(

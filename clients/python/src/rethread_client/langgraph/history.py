@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from .records import Checkpoint, Reader, Writes
 from .values import Codec, Items, Stored
@@ -88,7 +88,8 @@ class History:
         self.invocations.setdefault(invocation, self.newest)
         self.head, self.last_id = event["seq"], event["id"]
         if event.get("author", "system") == "system":  # a marker, or a position of the server's own
-            back = (event.get("actions") or {}).get("rewind_before_invocation_id")
+            actions: dict[str, Any] = event.get("actions") or {}
+            back = actions.get("rewind_before_invocation_id")
             if back:
                 self.newest = self.invocations.get(back)
             self._shown.clear()
@@ -97,11 +98,12 @@ class History:
         ours = event.get(MEMBER)
         if isinstance(ours, dict):
             self._ours.setdefault(invocation)
-            if "checkpoint" in ours:
-                record = self._checkpoint(ours["checkpoint"], invocation)
+            stored = cast("dict[str, Any]", ours)
+            if "checkpoint" in stored:
+                record = self._checkpoint(stored["checkpoint"], invocation)
                 tips, key = {**tips, record.namespace: record}, (record.namespace, record.id)
             else:
-                self._apply(ours, event)
+                self._apply(stored, event)
         self.newest = Node(event, self.newest, tips)
         if key is not None:
             self._places[key] = self.newest

@@ -9,13 +9,13 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple, DeltaChannelHistory, PendingWrite
 
 from .history import History
-from .records import Checkpoint, loaded
+from .records import Checkpoint, Writes, loaded
 from .values import Codec
 
 
 def place(config: RunnableConfig) -> tuple[str, str, str | None]:
     """Returns the thread, the namespace and the checkpoint that a config names."""
-    where = config["configurable"]
+    where = config.get("configurable", {})
     return str(where["thread_id"]), where.get("checkpoint_ns", ""), where.get("checkpoint_id")
 
 
@@ -49,7 +49,7 @@ def matching(
             return False
         if known.id != (where.get("checkpoint_id") or known.id) or (end is not None and known.id >= end):
             return False
-        metadata = codec.load(known.metadata) if filter else {}
+        metadata: dict[str, Any] = codec.load(known.metadata) if filter else {}
         return all(metadata.get(name) == value for name, value in filter.items())
 
     found = [known for known in history.checkpoints.values() if wanted(known)]
@@ -95,6 +95,5 @@ def _parent(history: History, known: Checkpoint | None) -> Checkpoint | None:
 
 
 def _writes(codec: Codec, history: History, known: Checkpoint) -> list[PendingWrite]:
-    stored = history.writes.get((known.namespace, known.id))
-    ordered = stored.ordered() if stored else []
-    return [(task, channel, loaded(codec, value)) for task, _, _, channel, value in ordered]
+    stored = history.writes.get((known.namespace, known.id), Writes())
+    return [(task, channel, loaded(codec, value)) for task, _, _, channel, value in stored.ordered()]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from typing import Any
 
 import pytest
-from conftest import Savers
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -16,8 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.prebuilt import create_react_agent
 from langgraph.types import Command
 
-from graphs import graph, history, question, story
-from rethread_langgraph import RethreadSaver
+from graphs import AsyncSavers, Savers, graph, history, question, story
 
 
 @pytest.mark.parametrize("durability", ["exit", "async", "sync"])
@@ -33,20 +32,20 @@ def test_a_story_with_interrupts_time_travel_and_edits(
 
 @pytest.mark.parametrize("durability", ["exit", "async"])
 async def test_a_graph_that_runs_asynchronously(
-    savers: Savers, config: RunnableConfig, durability: Any
+    asavers: AsyncSavers, savers: Savers, config: RunnableConfig, durability: Any
 ) -> None:
-    compiled = graph(savers(), nested=True)
+    compiled = graph(asavers(), nested=True)
     await compiled.ainvoke(question("one"), config, durability=durability)
-    done = await graph(savers(), nested=True).ainvoke(Command(resume="yes"), config, durability=durability)
+    done = await graph(asavers(), nested=True).ainvoke(Command(resume="yes"), config, durability=durability)
     assert [message.id for message in done["messages"]] == ["h-one", "a1", "t2", "f3"]
     states = [state async for state in compiled.aget_state_history(config, limit=2)]
     assert states[0].values == done
+    known = await asyncio.to_thread(graph(savers(), nested=True).get_state, config)
+    assert known.values == done, "as the synchronous saver reads it"
 
 
-async def test_many_graphs_at_the_same_time(saver: RethreadSaver) -> None:
-    import asyncio
-
-    compiled = graph(saver, nested=False)
+async def test_many_graphs_at_the_same_time(asavers: AsyncSavers) -> None:
+    compiled = graph(asavers(), nested=False)
 
     async def one(number: int) -> int:
         config: RunnableConfig = {"configurable": {"thread_id": str(uuid.uuid4())}}

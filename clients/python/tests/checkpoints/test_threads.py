@@ -7,17 +7,17 @@ import json
 from typing import Any
 
 import pytest
-from conftest import Savers
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
-from graphs import graph, question
-from rethread_langgraph import RethreadError, RethreadSaver
-from rethread_langgraph.ids import session_of, thread_of
-from rethread_langgraph.requests import Http
+from graphs import Savers, graph, question
+from rethread_client import ForbiddenError, Rethread
+from rethread_client.langgraph import RethreadSaver
+from rethread_client.langgraph.ids import session_of, thread_of
+from rethread_client.types import ForkRequest
 
 
 def chat(saver: RethreadSaver) -> Any:
@@ -27,16 +27,15 @@ def chat(saver: RethreadSaver) -> Any:
     return StateGraph(MessagesState).add_node(speak).add_edge(START, "speak").compile(checkpointer=saver)
 
 
-def events(api: Http, config: RunnableConfig, view: str = "effective") -> list[dict[str, Any]]:
-    session = session_of(config["configurable"]["thread_id"])
-    return list(api.pages(("sessions", session, "events"), {"view": view}))
+def events(api: Rethread, config: RunnableConfig, view: Any = "effective") -> list[Any]:
+    return api.events.list(session_of(config["configurable"]["thread_id"]), view=view).all()
 
 
-def shown(api: Http, config: RunnableConfig) -> list[tuple[str, Any]]:
+def shown(api: Rethread, config: RunnableConfig) -> list[tuple[str, Any]]:
     return [(e["author"], e["content"]["parts"]) for e in events(api, config) if e["content"]]
 
 
-def texts(api: Http, config: RunnableConfig) -> list[str]:
+def texts(api: Rethread, config: RunnableConfig) -> list[str]:
     return [parts[0]["text"] for _, parts in shown(api, config)]
 
 
@@ -45,7 +44,7 @@ def say(compiled: Any, config: RunnableConfig, text: str, **options: Any) -> lis
     return [message.content for message in done["messages"]]
 
 
-def test_the_conversation_is_shown(api: Http, saver: RethreadSaver, config: RunnableConfig) -> None:
+def test_the_conversation_is_shown(api: Rethread, saver: RethreadSaver, config: RunnableConfig) -> None:
     compiled = graph(saver, nested=False)
     compiled.invoke(question("one"), config)
     compiled.invoke(Command(resume="yes"), config)
@@ -63,7 +62,7 @@ def test_the_conversation_is_shown(api: Http, saver: RethreadSaver, config: Runn
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("durability", ["exit", "async"])
 def test_a_turn_stores_as_much_however_long_the_thread(
-    api: Http, saver: RethreadSaver, config: RunnableConfig, nested: bool, durability: str
+    api: Rethread, saver: RethreadSaver, config: RunnableConfig, nested: bool, durability: str
 ) -> None:
     compiled = graph(saver, nested)
     sizes: list[int] = []
@@ -77,7 +76,7 @@ def test_a_turn_stores_as_much_however_long_the_thread(
 
 @pytest.mark.parametrize("durability", ["exit", "async"])
 def test_a_rewind_by_another_client_is_followed(
-    api: Http, savers: Savers, config: RunnableConfig, durability: str
+    api: Rethread, savers: Savers, config: RunnableConfig, durability: str
 ) -> None:
     compiled = chat(savers())
     for text in ("one", "two", "three"):
@@ -85,9 +84,8 @@ def test_a_rewind_by_another_client_is_followed(
     second = next(
         e for e in events(api, config) if e["content"] and e["content"]["parts"][0]["text"] == "two"
     )
-    rewind = {"rewind_before_invocation_id": second["invocation_id"]}
     session = session_of(config["configurable"]["thread_id"])
-    api.request("POST", ("sessions", session, "rewind"), rewind, repeat=True)
+    api.sessions.rewind(session, {"rewind_before_invocation_id": second["invocation_id"]})
     assert say(compiled, config, "four", durability=durability) == [
         "one",
         "You said: one",
@@ -103,7 +101,7 @@ def test_a_rewind_by_another_client_is_followed(
     assert "You said: three" in everything, "checkpoints that were rewound are still listed"
 
 
-def test_time_travel_is_a_rewind(api: Http, saver: RethreadSaver, config: RunnableConfig) -> None:
+def test_time_travel_is_a_rewind(api: Rethread, saver: RethreadSaver, config: RunnableConfig) -> None:
     compiled = chat(saver)
     say(compiled, config, "one")
     first = compiled.get_state(config).config
@@ -116,7 +114,7 @@ def test_time_travel_is_a_rewind(api: Http, saver: RethreadSaver, config: Runnab
     assert len(markers) == 1
 
 
-def test_a_fork_of_the_session_is_a_thread(api: Http, savers: Savers, config: RunnableConfig) -> None:
+def test_a_fork_of_the_session_is_a_thread(api: Rethread, savers: Savers, config: RunnableConfig) -> None:
     compiled = chat(savers())
     say(compiled, config, "one")
     first = compiled.get_state(config).config
@@ -124,9 +122,10 @@ def test_a_fork_of_the_session_is_a_thread(api: Http, savers: Savers, config: Ru
     say(compiled, first, "other")
     last = events(api, config)[-1]["invocation_id"]
     session = session_of(config["configurable"]["thread_id"])
-    before = {"rewind_before_invocation_id": last}
-    for body, known in (({}, 4), (before, 2)):
-        fork = api.request("POST", ("sessions", session, "fork"), body, repeat=True)["data"]["id"]
+    everything: ForkRequest = {}
+    before: ForkRequest = {"rewind_before_invocation_id": last}
+    for request, known in ((everything, 4), (before, 2)):
+        fork = api.sessions.fork(session, request)["id"]
         where: RunnableConfig = {"configurable": {"thread_id": fork}}
         said = say(chat(savers()), where, "mine")
         assert said[known:] == ["mine", "You said: mine"]
@@ -134,7 +133,7 @@ def test_a_fork_of_the_session_is_a_thread(api: Http, savers: Savers, config: Ru
 
 
 def test_an_encrypting_serializer_leaves_nothing_readable(
-    api: Http, savers: Savers, config: RunnableConfig
+    api: Rethread, savers: Savers, config: RunnableConfig
 ) -> None:
     def saver() -> RethreadSaver:
         return savers(serde=EncryptedSerializer.from_pycryptodome_aes(key=b"0123456789abcdef"))
@@ -156,12 +155,8 @@ def test_a_deleted_thread_can_begin_again(savers: Savers, config: RunnableConfig
 
 def test_another_users_thread_is_refused(savers: Savers, system: Any, config: RunnableConfig) -> None:
     say(chat(savers()), config, "one")
-    token = system.token("somebody-else")
-    stranger = RethreadSaver(system.url, lambda: token)
-    with pytest.raises(RethreadError) as refused:
-        chat(stranger).get_state(config)
-    stranger.close()
-    assert refused.value.status == 403
+    with Rethread(system.url, system.token("somebody-else")) as stranger, pytest.raises(ForbiddenError):
+        chat(RethreadSaver(stranger)).get_state(config)
 
 
 @pytest.mark.parametrize("thread", ["a/b?c%d", "..", "", "x" * 200, "line\nbreak", "ünï ☕"])

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 
 from .history import MEMBER, History
 from .messages import author_of, content_of
-from .records import Checkpoint, Writer, loaded
+from .puts import Put, PutWrites
+from .records import Checkpoint, Writer, Writes, loaded
 from .values import Codec, Stored
 
 Event = dict[str, Any]
@@ -21,50 +21,6 @@ _SHOWN = 98
 
 # A checkpoint from one of these begins an invocation: an input, or a change from outside.
 _BEGINNINGS = ("input", "update", "fork")
-
-
-@dataclass(frozen=True)
-class Put:
-    """A checkpoint to store."""
-
-    namespace: str
-    parent: str | None
-    checkpoint: Mapping[str, Any]
-    metadata: Mapping[str, Any]
-    new_versions: Mapping[str, Any]
-
-    @property
-    def id(self) -> str:
-        """The checkpoint's id."""
-        return str(self.checkpoint["id"])
-
-    def follows(self, history: History) -> bool:
-        """Whether the newest checkpoint of the outermost graph is the one that this one continues."""
-        tip, root = history.tips.get(""), self.root(history)
-        return (tip.id if tip else None) == (root.id if root else None)
-
-    def root(self, history: History) -> Checkpoint | None:
-        """Returns the checkpoint of the outermost graph that this one continues.
-
-        That is the newest one if the parent is not known: in a graph below, its checkpoint may be
-        on its way.
-        """
-        parents = {"": self.parent} if self.namespace == "" else self.metadata.get("parents", {})
-        wanted = parents.get("", "")
-        if wanted is None:
-            return None
-        return history.checkpoints.get(("", wanted)) or history.tips.get("")
-
-
-@dataclass(frozen=True)
-class PutWrites:
-    """Pending writes of a task to store: index, channel and value of each."""
-
-    namespace: str
-    checkpoint: str
-    task: str
-    path: str
-    writes: Sequence[tuple[int, str, Any]]
 
 
 class Events:
@@ -142,10 +98,10 @@ class Events:
 
     def writes_again(self, checkpoint: Checkpoint, history: History) -> list[Event]:
         """Returns the events of a checkpoint's pending writes."""
-        known = history.writes.get((checkpoint.namespace, checkpoint.id))
+        known = history.writes.get((checkpoint.namespace, checkpoint.id), Writes())
         puts = [
             PutWrites("", checkpoint.id, task, path, [(index, channel, loaded(self._codec, value))])
-            for task, index, path, channel, value in (known.ordered() if known else [])
+            for task, index, path, channel, value in known.ordered()
         ]
         return self.hidden([self.writes(put, history) for put in puts], history)
 

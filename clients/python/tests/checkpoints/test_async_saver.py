@@ -1,0 +1,109 @@
+"""Asynchronous savers: calls that are cancelled, writes that share a request, and event loops."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import httpx
+import pytest
+from langchain_core.runnables import RunnableConfig
+
+from graphs import LOOP, AsyncSavers, checkpoint
+from local import LocalSystem
+from rethread_client import AsyncRethread
+from rethread_client.langgraph import AsyncRethreadSaver
+
+
+class Gate(httpx.AsyncHTTPTransport):
+    """Holds appends while it is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed = False
+        self.arrived: asyncio.Queue[None] = asyncio.Queue()
+        self.passes: asyncio.Queue[None] = asyncio.Queue()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self.closed and request.url.path.endswith("/events") and request.method == "POST":
+            self.arrived.put_nowait(None)
+            await self.passes.get()
+        return await super().handle_async_request(request)
+
+
+async def write_three(
+    saver: AsyncRethreadSaver, gate: Gate, where: RunnableConfig, second: Any
+) -> list[asyncio.Task[None]]:
+    """Begins to store writes of three tasks: one of the first, whose request ends, and one request
+    of the others, which is held."""
+    gate.closed = True
+    writes = {"a": 1, "b": second, "c": 3}
+    calls = [
+        asyncio.create_task(saver.aput_writes(where, [("x", write)], task)) for task, write in writes.items()
+    ]
+    await gate.arrived.get()
+    gate.passes.put_nowait(None)
+    await calls[0]
+    await gate.arrived.get()
+    return calls
+
+
+async def aput(saver: AsyncRethreadSaver, config: RunnableConfig) -> RunnableConfig:
+    made = checkpoint({"x": 0})
+    where: RunnableConfig = {"configurable": {**config["configurable"], "checkpoint_ns": ""}}
+    return await saver.aput(where, made, LOOP, made["channel_versions"])
+
+
+async def pending(asavers: AsyncSavers, config: RunnableConfig) -> Any:
+    known = await asavers().aget_tuple(config)
+    assert known is not None
+    return known.pending_writes
+
+
+async def test_a_cancelled_call_leaves_the_writes_of_others(
+    asavers: AsyncSavers, config: RunnableConfig
+) -> None:
+    gate = Gate()
+    saver = asavers(gate)
+    calls = await write_three(saver, gate, await aput(saver, config), 2)
+    calls[1].cancel()
+    await gate.arrived.get()  # the request of the third call
+    gate.passes.put_nowait(None)
+    await calls[2]
+    assert calls[1].cancelled()
+    assert await pending(asavers, config) == [("a", "x", 1), ("c", "x", 3)]
+
+
+async def test_a_write_that_cannot_be_stored_leaves_those_of_others(
+    asavers: AsyncSavers, config: RunnableConfig
+) -> None:
+    gate = Gate()
+    saver = asavers(gate)
+    calls = await write_three(saver, gate, await aput(saver, config), threading.Lock())
+    gate.passes.put_nowait(None)
+    await calls[2]
+    with pytest.raises(TypeError):
+        await calls[1]
+    assert await pending(asavers, config) == [("a", "x", 1), ("c", "x", 3)]
+
+
+def test_a_saver_is_used_in_one_event_loop_after_another(
+    system: LocalSystem, token: str, config: RunnableConfig
+) -> None:
+    client = AsyncRethread(system.url, token)
+    saver = AsyncRethreadSaver(client)
+
+    async def write(task: str) -> None:
+        async with client:  # closes the loop's connections
+            where = await aput(saver, config)
+            await asyncio.gather(*(saver.aput_writes(where, [("x", n)], f"{task}{n}") for n in range(3)))
+
+    async def read() -> list[Any]:
+        async with client:
+            return [known.pending_writes async for known in saver.alist(config)]
+
+    asyncio.run(write("a"))
+    asyncio.run(write("b"))
+    expected = [[(f"{task}{n}", "x", n) for n in range(3)] for task in "ba"]
+    assert asyncio.run(read()) == expected
