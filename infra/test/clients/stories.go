@@ -53,6 +53,7 @@ func stories() []story {
 		{"openai (npm)", "js", []string{"node", "openai.mjs"}, 72},
 		{"openai (Python)", "python", []string{".venv-openai/bin/python", "openai_sdk.py"}, 203},
 		{"openai-agents", "python", []string{".venv-openai/bin/python", "openai_agents_sdk.py"}, 18},
+		{"mcp (Python)", "python", []string{".venv-mcp/bin/python", "mcp_client.py"}, 70},
 		{"ag-ui-validate", "python", []string{".venv-agui/bin/python", "agui_front.py"}, 32},
 		{"adk api_server", "python", []string{".venv-adk/bin/python", "adk_called.py"}, 57},
 		{documentedStory, "python", []string{".venv-adk/bin/python", "frameworks.py"}, 63},
