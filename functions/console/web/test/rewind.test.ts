@@ -3,7 +3,13 @@ import type { Event } from '../src/api/types';
 import { Rewinding, type RewindTarget } from '../src/store/rewind';
 import { type Answer, type Asked, event, FakeServer, fakeChat, session } from './fakes';
 
-const target: RewindTarget = { kind: 'rewind', before: 'b', question: 'Why?', time: 1 };
+const target: RewindTarget = {
+  kind: 'rewind',
+  from: 'question',
+  text: 'Why?',
+  before: 'b',
+  time: 1,
+};
 
 let server: FakeServer;
 let refuse: Answer | null;
@@ -77,13 +83,28 @@ describe('a rewind', () => {
     expect(keys[0]).toBe(keys[1]);
   });
 
-  test('puts the question into an empty draft only', async () => {
-    const { rewinding, chat } = await begun();
-    await rewinding.go();
-    expect(chat.draft.value).toBe('Why?');
+  test('puts the question into the draft, before what is there', async () => {
+    const { rewinding, chat, toasts } = await begun();
     chat.draft.value = 'half a thought';
     await rewinding.go();
-    expect(chat.draft.value).toBe('half a thought');
+    expect(chat.draft.value).toBe('Why?\n\nhalf a thought');
+    toasts.list.value[0]?.action?.run();
+    await vi.waitFor(() => expect(chat.draft.value).toBe('half a thought'));
+  });
+
+  test('from an answer leaves the draft as it is', async () => {
+    const { rewinding, chat } = await begun({ from: 'answer', text: 'Because.' });
+    await rewinding.go();
+    expect(chat.draft.value).toBe('');
+  });
+
+  test('that is undone leaves a draft that was changed since', async () => {
+    const { rewinding, chat, toasts } = await begun();
+    await rewinding.go();
+    chat.draft.value = 'Why not?';
+    toasts.list.value[0]?.action?.run();
+    await vi.waitFor(() => expect(toasts.list.value.at(-1)?.text).toBe('Rewind undone.'));
+    expect(chat.draft.value).toBe('Why not?');
   });
 
   test('stops a run in progress', async () => {

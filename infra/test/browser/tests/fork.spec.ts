@@ -11,8 +11,8 @@ test('a fork from a question excludes it and puts it into the draft', async ({
   const { id } = await api.createSession({ name: 'Trip' });
   await api.say(id, ['Where to?', 'Lisbon.'], ['What to eat?', 'Fish.'], ['And drink?', 'Wine.']);
   await console.signIn(`/s/${id}`);
-  await menu(page, 'What to eat?', 'Fork chat from here');
-  const dialog = page.getByRole('dialog', { name: 'Fork chat from here' });
+  await menu(page, 'What to eat?', 'Fork from before this question');
+  const dialog = page.getByRole('dialog', { name: 'Fork from before this question' });
   await expect(dialog).toContainText('everything before “What to eat?”');
   await dialog.getByLabel('Name of the new chat').fill('Porto instead');
   await page.keyboard.press('Enter');
@@ -38,7 +38,7 @@ test('a fork from an answer includes it', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'Trip' });
   await api.say(id, ['Where to?', 'Lisbon.'], ['What to eat?', 'Fish.'], ['And drink?', 'Wine.']);
   await console.signIn(`/s/${id}`);
-  await menu(page, 'Fish.', 'Fork chat from here');
+  await menu(page, 'Fish.', 'Fork from this answer');
   await page.getByRole('button', { name: 'Fork', exact: true }).click();
   await expect(page.getByRole('heading', { name: 'Fork of Trip' })).toBeVisible();
   await expect(console.said('user')).toHaveText(['Where to?', 'What to eat?']);
@@ -50,7 +50,7 @@ test('a fork from the newest answer includes everything', async ({ console, api,
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
   await console.signIn(`/s/${id}`);
-  await menu(page, 'Second.', 'Fork chat from here');
+  await menu(page, 'Second.', 'Fork from this answer');
   await page.getByRole('button', { name: 'Fork', exact: true }).dblclick();
   await expect(page.getByTestId('origin')).toBeVisible();
   await expect(console.said('user')).toHaveText(['One', 'Two']);
@@ -78,7 +78,7 @@ test("the server's reason for rejecting a fork is shown", async ({
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
   await console.signIn(`/s/${id}`);
-  await menu(page, 'Two', 'Fork chat from here');
+  await menu(page, 'Two', 'Fork from before this question');
   const detail = 'Session not found.';
   await page.route('**/fork', (route) =>
     route.fulfill({

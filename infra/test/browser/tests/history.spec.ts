@@ -66,7 +66,7 @@ test('the user can return to before a hidden question and ask it again', async (
 
 test('the user can fork from a hidden message', async ({ console, page, rewound }) => {
   await console.signIn(`/s/${rewound}?history`);
-  await menu(page, 'Second.', 'Fork chat from here');
+  await menu(page, 'Second.', 'Fork from this answer');
   await page.getByRole('button', { name: 'Fork', exact: true }).click();
   await expect(page.getByTestId('origin')).toContainText('forked from Trip');
   await expect(console.said('agent')).toHaveText(['First.', 'Second.']);

@@ -1,7 +1,8 @@
 // Rewinds.
 
+import { expectAccessible } from '../support/accessible.ts';
 import { Console } from '../support/console.ts';
-import { menu, remember, rewinds } from '../support/rewinding.ts';
+import { menu, message, remember, rewinds } from '../support/rewinding.ts';
 import { expect, test } from '../support/test.ts';
 
 test('a rewind shows a preview, is executed, and puts the question into the draft', async ({
@@ -14,10 +15,12 @@ test('a rewind shows a preview, is executed, and puts the question into the draf
   await remember(api, id, 'Remember Porto', { city: 'Porto' });
   await api.say(id, ['And then?', 'Home.']);
   await console.signIn(`/s/${id}`);
-  await menu(page, 'Remember Porto', 'Rewind to here');
+  await menu(page, 'Remember Porto', 'Rewind to before this question');
 
-  const dialog = page.getByRole('dialog', { name: 'Rewind to here?' });
-  await expect(dialog).toContainText('just before “Remember Porto”. 4 messages will be hidden.');
+  const dialog = page.getByRole('dialog', { name: 'Rewind to before this question?' });
+  await expect(dialog).toContainText(
+    'just before “Remember Porto”. The question is put into the message field, to be changed and sent. 4 messages will be hidden.',
+  );
   await expect(dialog.getByTestId('restored')).toHaveText('city removed');
   await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
 
@@ -29,11 +32,72 @@ test('a rewind shows a preview, is executed, and puts the question into the draf
   await expect(console.said('user')).toHaveText(['Where to?']);
 });
 
+for (const width of [1280, 375]) {
+  test(`a rewind to an answer keeps it, as a fork from it does, ${width} pixels wide`, async ({
+    console,
+    api,
+    page,
+  }) => {
+    const { id } = await api.createSession({ name: 'Trip' });
+    await api.say(id, ['One', 'First.'], ['Two', 'Second.'], ['Three', 'Third.']);
+    await console.signIn(`/s/${id}`);
+    await page.setViewportSize({ width, height: 800 });
+    await menu(page, 'First.', 'Fork from this answer');
+    await page.getByRole('button', { name: 'Fork', exact: true }).click();
+    await expect(page.getByRole('heading', { name: 'Fork of Trip' })).toBeVisible();
+    await expect(console.said('agent')).toHaveText(['First.']);
+
+    await console.openSession(id);
+    await page.getByRole('textbox', { name: 'Message' }).fill('Half a thought');
+    await menu(page, 'First.', 'Rewind to this answer');
+    const dialog = page.getByRole('dialog', { name: 'Rewind to this answer?' });
+    await expect(dialog).toContainText('“First.”, which stays, and continues from there.');
+    await expect(dialog).toContainText('4 messages will be hidden.');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
+    await expect(console.said('user')).toHaveText(['One']);
+    await expect(console.said('agent')).toHaveText(['First.']);
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await expect(field).toHaveValue('Half a thought');
+  });
+}
+
+test('a rewound question precedes what was being written, until the rewind is undone', async ({
+  console,
+  api,
+  page,
+}) => {
+  const { id } = await api.createSession();
+  await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
+  await console.signIn(`/s/${id}`);
+  const field = page.getByRole('textbox', { name: 'Message' });
+  await field.fill('Half a thought');
+  await menu(page, 'Two', 'Rewind to before this question');
+  await page.getByRole('button', { name: 'Rewind', exact: true }).click();
+  await expect(field).toHaveValue('Two\n\nHalf a thought');
+  await page.getByTestId('toast').getByRole('button', { name: 'Undo' }).click();
+  await expect(field).toHaveValue('Half a thought');
+  await expect(console.said('user')).toHaveText(['One', 'Two']);
+});
+
+test('the newest answer offers no rewind, since nothing follows it', async ({
+  console,
+  api,
+  page,
+}) => {
+  const { id } = await api.createSession();
+  await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
+  await console.signIn(`/s/${id}`);
+  await message(page, 'Second.').getByRole('button', { name: 'More' }).click();
+  await expect(page.getByRole('menuitem', { name: 'Fork from this answer' })).toBeVisible();
+  await expect(page.getByRole('menuitem', { name: /^Rewind/ })).toBeHidden();
+});
+
 test('a toast undoes a rewind', async ({ console, api, page }) => {
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
   await console.signIn(`/s/${id}`);
-  await menu(page, 'Two', 'Rewind to here');
+  await menu(page, 'Two', 'Rewind to before this question');
   await page.getByRole('button', { name: 'Rewind', exact: true }).click();
   await expect(console.said('user')).toHaveText(['One']);
   await page.getByTestId('toast').getByRole('button', { name: 'Undo' }).click();
@@ -47,8 +111,10 @@ test('the first question offers no rewind', async ({ console, api, page }) => {
   await console.signIn(`/s/${id}`);
   await page.getByRole('article', { name: 'You' }).hover();
   await page.getByRole('article', { name: 'You' }).getByRole('button', { name: 'More' }).click();
-  await expect(page.getByRole('menuitem', { name: 'Fork chat from here' })).toBeVisible();
-  await expect(page.getByRole('menuitem', { name: 'Rewind to here' })).toBeHidden();
+  await expect(
+    page.getByRole('menuitem', { name: 'Fork from before this question' }),
+  ).toBeVisible();
+  await expect(page.getByRole('menuitem', { name: /^Rewind/ })).toBeHidden();
 });
 
 test('all tabs show the same after a rewind, without a reload', async ({
@@ -65,7 +131,7 @@ test('all tabs show the same after a rewind, without a reload', async ({
   const other = new Console(await context.newPage(), url, user);
   await other.openSession(id);
   await expect(other.said('user')).toHaveText(['One', 'Two', 'Three']);
-  await menu(page, 'Two', 'Rewind to here');
+  await menu(page, 'Two', 'Rewind to before this question');
   await page.getByRole('button', { name: 'Rewind', exact: true }).click();
   await expect(other.said('user')).toHaveText(['One']);
   await expect(console.said('user')).toHaveText(['One']);
@@ -86,7 +152,7 @@ test('several clicks send one rewind', async ({ console, api, page }) => {
   page.on('request', (request) => {
     if (rewinds(request)) sent++;
   });
-  await menu(page, 'Two', 'Rewind to here');
+  await menu(page, 'Two', 'Rewind to before this question');
   const button = page.getByRole('button', { name: 'Rewind', exact: true });
   await expect(button).toBeEnabled();
   await button.dblclick();
@@ -101,7 +167,7 @@ test('a rewind stops an answer in progress', async ({ console, api, page }) => {
   await console.signIn(`/s/${id}`);
   await console.ask('/long 2000');
   await expect(console.said('agent').last()).toContainText('word3 ');
-  await menu(page, '/long 2000', 'Rewind to here');
+  await menu(page, '/long 2000', 'Rewind to before this question');
   await expect(page.getByRole('dialog')).toContainText('It will be stopped.');
   await page.getByRole('button', { name: 'Stop the answer and rewind' }).click();
   await expect(console.said('user')).toHaveText(['One']);
@@ -118,7 +184,7 @@ test('a run that starts meanwhile is reported and then stopped', async ({
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
   await console.signIn(`/s/${id}`);
-  await menu(page, 'Two', 'Rewind to here');
+  await menu(page, 'Two', 'Rewind to before this question');
   await expect(page.getByRole('button', { name: 'Rewind', exact: true })).toBeEnabled();
   let started = '';
   // The run starts while the request is sent, before the page can know
@@ -143,7 +209,7 @@ test('values changed by other sessions are kept unless the user chooses otherwis
   const other = await api.createSession();
   await remember(api, other.id, 'Auf Deutsch', { 'user:language': 'de' });
   await console.signIn(`/s/${id}`);
-  await menu(page, 'In English', 'Rewind to here');
+  await menu(page, 'In English', 'Rewind to before this question');
   const dialog = page.getByRole('dialog');
   await expect(dialog).toContainText('Changed by other sessions since: user:language');
   await expect(dialog).toContainText('State and artifacts stay as they are.');
@@ -164,7 +230,7 @@ test("the server's reason for rejecting a rewind is shown", async ({
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
   await console.signIn(`/s/${id}`);
-  await menu(page, 'Two', 'Rewind to here');
+  await menu(page, 'Two', 'Rewind to before this question');
   const button = page.getByRole('button', { name: 'Rewind', exact: true });
   await expect(button).toBeEnabled();
   const detail = 'The table is on fire.';

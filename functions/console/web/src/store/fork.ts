@@ -10,8 +10,13 @@ export interface ForkPoint {
   session: string;
   /** The first invocation left out; null forks the whole session. */
   before: string | null;
-  /** The draft of the new session; '' for none. */
-  question: string;
+  /**
+   * What the user has chosen: a question, which becomes the draft of the new session, or an answer,
+   * which the new session includes.
+   */
+  from: 'question' | 'answer';
+  /** The text of the question or answer. */
+  text: string;
 }
 
 export class Forking {
@@ -34,14 +39,14 @@ export class Forking {
   }
 
   async #go(name: string): Promise<Session> {
-    const { session: source, before, question } = this.point;
+    const { session: source, before, from, text } = this.point;
     // Repeating a request after a lost response must not make a second fork.
     if (this.#sent.key === '' || this.#sent.name !== name) this.#sent = { name, key: uid() };
     const session = await forkSession(this.#app.api, source, { before, name }, this.#sent.key);
     this.#app.sessions.value?.changed(session);
     const chat = this.#app.open(session.id);
     chat.session.value = session;
-    chat.draft.value = question;
+    if (from === 'question') chat.draft.value = text;
     return session;
   }
 }

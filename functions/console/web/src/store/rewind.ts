@@ -11,12 +11,17 @@ import type { Toasts } from './toasts';
 
 /** The target of a rewind and how to describe it. */
 export interface RewindTarget {
-  /** rewind: hide what follows. before, upTo: restore something hidden. undo: undo a rewind. */
-  kind: 'rewind' | 'before' | 'upTo' | 'undo';
+  /** rewind: hide what follows. return: restore something hidden. undo: undo a rewind. */
+  kind: 'rewind' | 'return' | 'undo';
+  /**
+   * What the user has chosen: a question, to go back to before it and ask it again; an answer, which
+   * stays; or the marker of a rewind.
+   */
+  from: 'question' | 'answer' | 'marker';
+  /** The text of the question or answer. */
+  text: string;
   /** The boundary: the first invocation to undo. */
   before: string;
-  /** The question to put into the draft; '' for none. */
-  question: string;
   /** The time of the undone rewind. */
   time: number;
 }
@@ -45,6 +50,8 @@ export class Rewinding {
   #previews = 0;
   #key = uid();
   #going: Promise<Rewound> | null = null;
+  /** The draft before and after the question was put into it. */
+  #drafts = { before: '', after: '' };
 
   constructor(target: RewindTarget, chat: Chat, deps: RewindDeps) {
     this.target = target;
@@ -108,15 +115,23 @@ export class Rewinding {
   }
 
   #done(done: Rewound): void {
-    const { question, kind } = this.target;
-    const draft = this.#chat.draft;
-    if (question && draft.value.trim() === '') draft.value = question;
+    this.#putQuestion();
     this.#chat.session.value = done.session;
     this.#deps.changed(done.session);
-    this.#deps.toasts.say(kind === 'rewind' ? 'Rewound.' : 'Restored.', {
+    this.#deps.toasts.say(this.target.kind === 'rewind' ? 'Rewound.' : 'Restored.', {
       label: 'Undo',
       run: () => void this.#undo(done),
     });
+  }
+
+  // What the user was writing follows the question.
+  #putQuestion(): void {
+    const { from, text } = this.target;
+    if (from !== 'question' || text === '') return;
+    const { draft } = this.#chat;
+    const before = draft.value;
+    draft.value = before.trim() === '' ? text : `${text}\n\n${before}`;
+    this.#drafts = { before, after: draft.value };
   }
 
   // A rewind to before the marker of a rewind undoes it.
@@ -128,7 +143,8 @@ export class Rewinding {
     };
     try {
       const undone = await rewindSession(this.#deps.api, this.#chat.id, options, uid());
-      if (this.#chat.draft.value === this.target.question) this.#chat.draft.value = '';
+      const { before, after } = this.#drafts;
+      if (this.#chat.draft.value === after) this.#chat.draft.value = before;
       this.#chat.session.value = undone.session;
       this.#deps.changed(undone.session);
       this.#deps.toasts.say('Rewind undone.');

@@ -5,7 +5,7 @@ import { useLocation } from 'wouter-preact';
 import { Forking, type ForkPoint } from '../../store/fork';
 import { useApp } from '../context';
 import { Dialog } from '../kit/dialog';
-import { quoted } from '../rewind/words';
+import { Quoted } from '../rewind/words';
 
 export function ForkDialog({ point, name }: { point: ForkPoint; name: string }) {
   const app = useApp();
@@ -15,16 +15,25 @@ export function ForkDialog({ point, name }: { point: ForkPoint; name: string }) 
     const session = await forking.go(String(form.get('name')));
     navigate(`/s/${encodeURIComponent(session.id)}`);
   };
-  const upTo = point.question
-    ? `everything before ${quoted(point.question)}, which you can then change and send`
-    : 'everything up to this answer';
+  const asks = point.from === 'question';
   return (
-    <Dialog title="Fork chat from here" submit={{ label: 'Fork', run }}>
-      <p>A new chat starts with {upTo}. This chat does not change.</p>
+    <Dialog
+      title={asks ? 'Fork from before this question' : 'Fork from this answer'}
+      submit={{ label: 'Fork', run }}
+    >
+      <p>
+        A new chat starts with everything {asks ? 'before' : 'up to'}{' '}
+        <Quoted text={point.text} otherwise={asks ? 'this question' : 'this answer'} />
+        {asks
+          ? '. The question is put into its message field, to be changed and sent.'
+          : ', which it includes.'}{' '}
+        This chat does not change.
+      </p>
       <label class="labelled">
         Name of the new chat
         <input
           name="name"
+          dir="auto"
           class="field"
           maxLength={256}
           placeholder={`Fork of ${name || 'this chat'}`}

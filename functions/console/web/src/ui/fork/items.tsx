@@ -1,6 +1,7 @@
 // The menu item of a message that continues from there in a new chat.
 
 import { GitFork } from 'lucide-preact';
+import { textOf } from '../../store/message';
 import { useView } from '../context';
 import { questionOf, usePlace } from '../history/place';
 import type { MenuItem } from '../kit/menu';
@@ -18,9 +19,11 @@ export function useForkItems(props: MessageProps): MenuItem[] {
     const point = {
       session: chat.id,
       before: answers ? place.following() : message.invocation,
-      question: answers ? '' : questionOf(await chat.whole(turn)),
-    };
+      from: answers ? 'answer' : 'question',
+      text: answers ? textOf(message) : questionOf(await chat.whole(turn)),
+    } as const;
     dialog.value = <ForkDialog point={point} name={chat.session.peek()?.name ?? ''} />;
   };
-  return [{ id: 'fork', label: 'Fork chat from here', icon: GitFork, run: () => void run() }];
+  const label = answers ? 'Fork from this answer' : 'Fork from before this question';
+  return [{ id: 'fork', label, icon: GitFork, run: () => void run() }];
 }

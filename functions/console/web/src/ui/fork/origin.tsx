@@ -39,7 +39,10 @@ function From({ session, from }: { session: string; from: string }) {
         'forked from a deleted chat'
       ) : (
         <>
-          forked from <Link href={`/s/${encodeURIComponent(from)}`}>{name || 'another chat'}</Link>
+          forked from{' '}
+          <Link href={`/s/${encodeURIComponent(from)}`}>
+            <bdi>{name || 'another chat'}</bdi>
+          </Link>
         </>
       )}
     </p>

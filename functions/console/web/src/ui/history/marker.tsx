@@ -18,7 +18,7 @@ export function MarkerView({ chat, history, marker }: Props) {
   const { dialog } = useView();
   const { invocation, time, discard } = marker;
   const undo = () => {
-    const target = { kind: 'undo', before: invocation, question: '', time } as const;
+    const target = { kind: 'undo', from: 'marker', text: '', before: invocation, time } as const;
     dialog.value = <RewindDialog chat={chat} target={target} history={history} />;
   };
   return (

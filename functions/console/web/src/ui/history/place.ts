@@ -14,8 +14,10 @@ export const HistoryContext = createContext<History | null>(null);
 export interface Place {
   /** Whether a rewind has hidden it. */
   hidden: boolean;
-  /** Whether it is the first message of the chat. */
+  /** Whether it belongs to the first turn of the chat. */
   first: boolean;
+  /** Whether it belongs to the newest turn of the chat. */
+  newest: boolean;
   /** The invocation that follows its own; null if none does. */
   following: () => string | null;
   history: History | null;
@@ -29,6 +31,7 @@ export function usePlace({ chat, message }: MessageProps): Place | null {
   return {
     hidden,
     first: begins(chat, message),
+    newest: chat.turns.value.at(-1)?.invocation === message.invocation,
     following: () =>
       hidden && history ? history.following(message.event) : turnAfter(chat, message),
     history,

@@ -28,7 +28,7 @@ export function RewindDialog({ chat, target, history }: Props) {
     return new Rewinding(target, chat, { api, toasts, changed: (session) => changed?.(session) });
   });
   useEffect(() => rewinding.start(), [rewinding]);
-  const { title, submit, lead } = wordsFor(target);
+  const { title, submit, Lead } = wordsFor(target);
   const effect = useEffectOf(chat, target, history);
   // Messages that are not loaded may name other versions
   const partly = target.kind === 'rewind' && chat.older.more.value;
@@ -49,7 +49,8 @@ export function RewindDialog({ chat, target, history }: Props) {
       }}
     >
       <p>
-        {lead} {effect && effectText(effect)} Nothing is deleted: everything stays in the history.
+        <Lead {...target} /> {effect && effectText(effect)} Nothing is deleted: everything stays in
+        the history.
       </p>
       {rewinding.stops.value && (
         <p class="notice" role="status">

@@ -1,41 +1,37 @@
-// The menu item of a message that rewinds the chat, or restores what was rewound.
+// The menu item of a message that rewinds the chat, or restores what was rewound: from a question to
+// before it, from an answer to after it.
 
 import { CornerUpLeft, Undo2 } from 'lucide-preact';
-import type { RewindTarget } from '../../store/rewind';
+import { textOf } from '../../store/message';
 import { useView } from '../context';
 import { type Place, questionOf, usePlace } from '../history/place';
 import type { MenuItem } from '../kit/menu';
 import type { MessageProps } from '../message/message';
 import { RewindDialog } from './dialog';
 
-type Kind = RewindTarget['kind'];
-
 export function useRewindItems(props: MessageProps): MenuItem[] {
   const { dialog } = useView();
   const place = usePlace(props);
-  const kind = place && kindOf(props, place);
-  if (!kind) return [];
   const { chat, message, turn } = props;
+  const from = message.role === 'user' ? 'question' : 'answer';
+  if (!place || isPointless(from, place)) return [];
   const run = async () => {
-    const before = kind === 'upTo' ? place.following() : message.invocation;
+    const asks = from === 'question';
+    const before = asks ? message.invocation : place.following();
     if (!before) return;
-    const question = kind === 'upTo' ? '' : questionOf(turn.cut ? await chat.whole(turn) : turn);
-    const target = { kind, before, question, time: message.event.created_time };
+    const kind = place.hidden ? 'return' : 'rewind';
+    const text = asks ? questionOf(await chat.whole(turn)) : textOf(message);
+    const target = { kind, from, text, before, time: message.event.created_time } as const;
     dialog.value = <RewindDialog chat={chat} target={target} history={place.history} />;
   };
-  return [{ id: 'rewind', label: LABELS[kind], icon: ICONS[kind], run: () => void run() }];
+  const label = `${place.hidden ? 'Return' : 'Rewind'} to ${POINTS[from]}`;
+  const icon = place.hidden ? CornerUpLeft : Undo2;
+  return [{ id: 'rewind', label, icon, run: () => void run() }];
 }
 
-type Offered = Exclude<Kind, 'undo'>;
+const POINTS = { question: 'before this question', answer: 'this answer' };
 
-const LABELS: Record<Offered, string> = {
-  rewind: 'Rewind to here',
-  before: 'Return to before this question',
-  upTo: 'Return to this answer',
-};
-const ICONS = { rewind: Undo2, before: CornerUpLeft, upTo: CornerUpLeft };
-
-function kindOf({ message }: MessageProps, { hidden, first }: Place): Offered | null {
-  if (hidden) return message.role === 'user' ? 'before' : 'upTo';
-  return first ? null : 'rewind';
+// Nothing comes before the first question, or after the newest answer.
+function isPointless(from: keyof typeof POINTS, { hidden, first, newest }: Place): boolean {
+  return !hidden && (from === 'question' ? first : newest);
 }

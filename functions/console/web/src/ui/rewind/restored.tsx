@@ -22,13 +22,19 @@ export function Restored({ restored, artifacts }: Props) {
         {state.map(([key, value]) => (
           <li key={key}>
             <Database size={14} aria-hidden="true" />
-            <b>{key}</b> {value === null ? <i>removed</i> : <code>{brief(value)}</code>}
+            <bdi>
+              <b>{key}</b>
+            </bdi>{' '}
+            {value === null ? <i>removed</i> : <code>{brief(value)}</code>}
           </li>
         ))}
         {files.map((name) => (
           <li key={name}>
             <File size={14} aria-hidden="true" />
-            <b>{name}</b> <i>{versionText(name, artifacts)}</i>
+            <bdi>
+              <b>{name}</b>
+            </bdi>{' '}
+            <i>{versionText(name, artifacts)}</i>
           </li>
         ))}
       </ul>
