@@ -69,6 +69,7 @@ export function fakeChat(server: FakeServer) {
   const chat = new Chat('s1', {
     api: server.api,
     toasts,
+    draft: signal(''),
     watch: <Item>(_: string, given: WatchOptions<Item>) => {
       options = given as unknown as WatchOptions<Event>;
       return { close: () => {}, older: () => older.read(), retry: () => {} };

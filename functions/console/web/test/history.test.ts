@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Event } from '../src/api/types';
 import { History } from '../src/store/history';
-import { type Asked, FakeServer, fakeChat, session } from './fakes';
+import { historyRows } from '../src/store/history-rows';
+import { Messages } from '../src/store/message';
+import { type Asked, event, FakeServer, fakeChat, session } from './fakes';
 import { log } from './logs';
 
 let server: FakeServer;
@@ -112,4 +114,16 @@ describe('the history', () => {
     await history.loadOlder();
     expect([history.failed.value, history.more.value]).toEqual(['', false]);
   });
+});
+
+test('the entry that repeats the changes of a streamed answer is no row', () => {
+  const actions = { state_delta: { city: 'Lisbon' } };
+  const log = [
+    event('a', { text: 'Remember Lisbon' }),
+    event('a', { author: 'demo', text: 'I will.', actions }),
+    event('a', { author: 'demo', actions, type: 'state', item_id: 'e2' }),
+  ];
+  const idle = { status: 'idle', run: '', error: null } as const;
+  const rows = historyRows(log, new Set(), new Messages(), idle);
+  expect(rows.map(({ key }) => key)).toEqual(log.slice(0, 2).map(({ id }) => id));
 });

@@ -38,6 +38,21 @@ describe('Markdown', () => {
     expect(html(text)).not.toMatch(harm);
   });
 
+  test('aligns the columns of tables', () => {
+    const table = html('| a | b | c |\n|:--|--:|:-:|\n| 1 | 2 | 3 |');
+    expect(table).toMatch(/<td align="left">1.*<td align="right">2.*<td align="center">3/s);
+  });
+
+  test('labels tasks', () => {
+    const list = document.createElement('div');
+    list.innerHTML = html('- [x] Buy **salt**\n  - [ ] at the corner\n- [ ]  \n\nText');
+    const boxes = [...list.querySelectorAll('input')];
+    expect(boxes.map((box) => [box.checked, box.disabled, box.ariaLabel])).toEqual([
+      [true, true, 'Buy salt'],
+      [false, true, 'at the corner'],
+    ]);
+  });
+
   test('shows HTML as text', () => {
     const block = document.createElement('div');
     block.innerHTML = html('before <b onclick="x()">bold</b> & after');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../src/api/types';
-import { Messages, textOf } from '../src/store/message';
+import { failureOf, Messages, textOf } from '../src/store/message';
 import { event } from './fakes';
 
 const agent = (parts: unknown[], more = {}) =>
@@ -72,4 +72,28 @@ describe('messages', () => {
       expect(new Messages().of([event('i1', { content: contentOf(content) })])).toEqual([]);
     }
   });
+});
+
+describe('a tool call', () => {
+  test.each([
+    [{ error: 'no such city' }, 'no such city'],
+    [{ error: { message: 'quota exceeded', code: 8 } }, 'quota exceeded'],
+    [{ error: { code: 8 } }, '{"code":8}'],
+    [{ error: true }, 'The call failed.'],
+    [{ isError: true, content: [] }, 'The call failed.'],
+    [{ status: 'error', error_message: 'no such city' }, 'no such city'],
+    [{ status: 'error' }, 'The call failed.'],
+  ])('failed with the result %j', (result, why) => expect(failureOf(result)).toBe(why));
+
+  test.each([
+    undefined,
+    null,
+    'error',
+    7,
+    {},
+    { error: null },
+    { error: '' },
+    { isError: false },
+    { status: 'success' },
+  ])('did not fail with the result %j', (result) => expect(failureOf(result)).toBeNull());
 });

@@ -52,6 +52,16 @@ describe('turns', () => {
     expect([turn?.outcome, turn?.error]).toEqual(['failed', error]);
   });
 
+  test('a file that is saved for a turn leaves the buttons to its answer', () => {
+    const file = event('a', { actions: { artifact_delta: { 'plan.md': 0 } } });
+    const lasts = (events: ReturnType<typeof event>[], state = idle) =>
+      rowsOf(turns(events, state)).map((row) => row.kind === 'message' && row.last);
+    expect(lasts([ask('a'), answer('a'), file])).toEqual([false, true, false]);
+    expect(lasts([ask('a'), file])).toEqual([false, true]);
+    const broken = answer('a', { status: 'failed', error });
+    expect(lasts([ask('a'), broken, file])).toEqual([false, true, false]); // no row for the failure
+  });
+
   test('there is a waiting row until the first output', () => {
     const state: RunState = { status: 'in_progress', run: 'a', error: null };
     expect(rowsOf(turns([ask('a')], state)).map(({ kind }) => kind)).toEqual([

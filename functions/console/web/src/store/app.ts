@@ -7,6 +7,7 @@ import type { Session } from '../api/types';
 import type { Auth } from '../auth/auth';
 import type { Config } from '../config';
 import { Chat } from './chat';
+import { Drafts } from './drafts';
 import { Sessions } from './sessions';
 import { ThemeChoice } from './theme';
 import { Toasts } from './toasts';
@@ -17,6 +18,7 @@ export class App {
   readonly api: Api;
   readonly toasts = new Toasts();
   readonly themes = new ThemeChoice();
+  readonly drafts: Drafts;
   /** The list of sessions; null while signed out. */
   readonly sessions = signal<Sessions | null>(null);
   /** The open session. */
@@ -26,6 +28,7 @@ export class App {
   constructor(config: Config, auth: Auth) {
     this.config = config;
     this.auth = auth;
+    this.drafts = new Drafts(() => auth.user.peek()?.name ?? '');
     this.api = createApi(auth, config.watch_url);
     for (const event of ['online', 'offline']) {
       addEventListener(event, () => {
@@ -47,6 +50,7 @@ export class App {
     const chat: Chat = new Chat(id, {
       api,
       toasts,
+      draft: this.drafts.of(id),
       watch: api.watch.bind(api),
       changed: (session?: Session) => this.sessions.value?.changed(session),
     });
@@ -73,6 +77,11 @@ export class App {
       this.toasts.fail(error);
       return null;
     }
+  }
+
+  signOut(): void {
+    this.drafts.clear();
+    this.auth.signOut();
   }
 
   #signedIn(): void {

@@ -1,6 +1,6 @@
 // One live session: its content, and the actions of the user.
 
-import { batch, computed, signal } from '@preact/signals-core';
+import { batch, computed, type Signal, signal } from '@preact/signals-core';
 import type { Rethread, WatchConnection, WatchedSession, Watching } from 'rethread';
 import { type Api, uid } from '../api/client';
 import { cancelRun, startRun } from '../api/runs';
@@ -16,6 +16,8 @@ import { inputOf, type RunState, rowsOf, type Turn, turnsOf } from './turns';
 export interface ChatDeps {
   api: Api;
   toasts: Toasts;
+  /** What the user is writing. */
+  draft: Signal<string>;
   watch: Rethread['watch'];
   /** Called when the session has changed in a way that the list of sessions shows. */
   changed: (session?: Session) => void;
@@ -57,7 +59,7 @@ export class Chat {
   readonly gone = signal(0);
   /** Why access ended: the share was revoked, or it has expired. */
   readonly ended = signal<'revoked' | 'expired' | null>(null);
-  readonly draft = signal('');
+  readonly draft: Signal<string>;
   readonly cancelling = signal(false);
   readonly #pending = signal<Pending | null>(null);
   /** The run of a question that has arrived from the watch, until the run's status arrives too. */
@@ -98,6 +100,7 @@ export class Chat {
 
   constructor(id: string, deps: ChatDeps) {
     this.id = id;
+    this.draft = deps.draft;
     this.#deps = deps;
     this.feedback = new Feedback(this, deps.api, deps.toasts);
     this.queue = new Queue(id, deps.api, deps.toasts);

@@ -9,9 +9,12 @@ export function boundaryOf(entry: Event): string | undefined {
   return typeof before === 'string' ? before : undefined;
 }
 
-/** Whether an entry is part of the conversation, unlike the end of a run or the like. */
+/**
+ * Whether an entry is part of the conversation, unlike the end of a run or the like. The entry of type
+ * `state` that follows a streamed answer only repeats the changes which the answer names.
+ */
 export const isMessage = (entry: Event): boolean =>
-  Boolean(entry.author) && entry.author !== 'system';
+  Boolean(entry.author) && entry.author !== 'system' && entry.type !== 'state';
 
 /** Follows a log, entry by entry. `T` is the last shown part, which links to those before it. */
 export class Lineage<T> {

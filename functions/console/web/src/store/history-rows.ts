@@ -1,9 +1,9 @@
 // The rows of the whole log: messages, shown or rewound, and the rewinds between them.
 
 import type { Event } from '../api/types';
-import { boundaryOf } from './history-lineage';
+import { boundaryOf, isMessage } from './history-lineage';
 import type { Message, Messages } from './message';
-import { type RunState, type Turn, turnsOf } from './turns';
+import { lastOf, type RunState, type Turn, turnsOf } from './turns';
 
 /** A rewind, as an entry of the log. */
 export interface Marker {
@@ -56,7 +56,7 @@ export function historyRows(
   for (const entry of log) {
     const marker = markerOf(entry);
     if (!marker) {
-      range.push(entry);
+      if (isMessage(entry)) range.push(entry);
       continue;
     }
     flush();
@@ -67,13 +67,14 @@ export function historyRows(
 }
 
 function rowsOf(turn: Turn, shown: ReadonlySet<string>): HistoryRow[] {
-  return turn.messages.map((message, i) => ({
+  const last = lastOf(turn);
+  return turn.messages.map((message) => ({
     kind: 'message',
     key: message.id,
     invocation: message.invocation,
     message,
     turn,
-    last: i === turn.messages.length - 1,
+    last: message === last,
     hidden: !shown.has(message.id),
   }));
 }

@@ -70,6 +70,24 @@ export function textOfInput(events: readonly { content?: unknown }[]): string {
   return texts.filter((text) => text !== '').join('\n\n');
 }
 
+/**
+ * Why a tool call failed, by its result: `error` in Gemini's form, `isError` in MCP's, the status
+ * "error" in that of ADK's examples. Null if it did not.
+ */
+export function failureOf(result: unknown): string | null {
+  if (typeof result !== 'object' || result === null) return null;
+  const { error, isError, status, error_message } = result as Record<string, unknown>;
+  if (typeof error === 'string' && error !== '') return error;
+  if (typeof error === 'object' && error !== null) return messageIn(error);
+  if (typeof error_message === 'string' && status === 'error') return error_message;
+  return [error, isError].includes(true) || status === 'error' ? 'The call failed.' : null;
+}
+
+function messageIn(error: object): string {
+  const { message } = error as { message?: unknown };
+  return typeof message === 'string' && message !== '' ? message : JSON.stringify(error);
+}
+
 function messageOf(event: Event, results: Results): Message | null {
   const parts = partsOf(event);
   const blocks = parts.flatMap((part) => blockOf(part, event, results) ?? []);

@@ -25,6 +25,7 @@ export interface RunState {
 }
 
 export type Row =
+  /** last: whether the buttons of the turn belong to the message, see lastOf */
   | { kind: 'message'; key: string; message: Message; turn: Turn; last: boolean }
   | { kind: 'waiting'; key: string; turn: Turn }
   | { kind: 'failure'; key: string; turn: Turn };
@@ -61,21 +62,29 @@ function conclude(turn: Turn, { status, run, error }: RunState): void {
   if (turn.outcome === 'failed') turn.error = broken?.error ?? error;
 }
 
+/**
+ * The message that bears the buttons of a turn: its newest answer, even if a file was saved for the
+ * turn afterwards, or its newest message while there is no answer.
+ */
+export function lastOf({ messages }: Turn): Message | undefined {
+  return messages.findLast(({ role }) => role === 'agent') ?? messages.at(-1);
+}
+
 /** The rows of a thread: messages, and the status after the last one of a turn. */
 export function rowsOf(turns: readonly Turn[]): Row[] {
   return turns.flatMap((turn) => {
-    const rows: Row[] = turn.messages.map((message, i) => ({
+    const last = lastOf(turn);
+    const rows: Row[] = turn.messages.map((message) => ({
       kind: 'message',
       key: message.id,
       message,
       turn,
-      last: i === turn.messages.length - 1,
+      last: message === last,
     }));
-    const newest = turn.messages.at(-1);
-    if (turn.outcome === 'running' && !newest?.streaming) {
+    if (turn.outcome === 'running' && !turn.messages.some(({ streaming }) => streaming)) {
       rows.push({ kind: 'waiting', key: `${turn.invocation} waiting`, turn });
     }
-    if (turn.outcome === 'failed' && newest?.role !== 'agent') {
+    if (turn.outcome === 'failed' && last?.role !== 'agent') {
       rows.push({ kind: 'failure', key: `${turn.invocation} failure`, turn });
     }
     return rows;

@@ -6,6 +6,7 @@ import type { Session } from '../api/types';
 import { useApp, useView } from './context';
 import { Dialog } from './kit/dialog';
 import type { MenuItem } from './kit/menu';
+import { quote } from './kit/text';
 
 export function useSessionMenu(session: Session): MenuItem[] {
   const { dialog } = useView();
@@ -42,6 +43,7 @@ export function Rename({ session }: { session: Session }) {
         <span class="hidden">Name</span>
         <input
           name="name"
+          dir="auto"
           class="field"
           required
           maxLength={256}
@@ -55,19 +57,20 @@ export function Rename({ session }: { session: Session }) {
 }
 
 function Delete({ session }: { session: Session }) {
-  const { sessions, chat, toasts } = useApp();
+  const { sessions, chat, toasts, drafts } = useApp();
   const [, navigate] = useLocation();
   const run = async () => {
     const open = chat.peek()?.id === session.id;
     await sessions.value?.remove(session.id);
-    toasts.say(`Deleted “${session.name || 'Untitled'}”.`);
+    drafts.of(session.id).value = '';
+    toasts.say(`Deleted ${quote(session.name || 'Untitled')}.`);
     if (open) navigate('/');
   };
   return (
     <Dialog title="Delete session?" submit={{ label: 'Delete', danger: true, run }}>
       <p>
-        “{session.name || 'Untitled'}” and its messages, state and artifacts will be deleted. Its
-        forks are kept. This cannot be undone.
+        “<bdi>{session.name || 'Untitled'}</bdi>” and its messages, state and artifacts will be
+        deleted. Its forks are kept. This cannot be undone.
       </p>
     </Dialog>
   );

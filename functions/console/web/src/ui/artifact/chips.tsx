@@ -23,7 +23,7 @@ export function ArtifactChips({ message }: MessageProps) {
             }}
           >
             <Paperclip size={14} aria-hidden="true" />
-            <b>{readable(name).label}</b>
+            <b dir="auto">{readable(name).label}</b>
             <span>version {version}</span>
           </button>
         </li>

@@ -30,7 +30,7 @@ export function ArtifactDetail({ artifacts, name, version }: Props) {
     <section class="artifact" aria-label={label}>
       <header>
         <IconButton icon={ArrowLeft} label="All artifacts" onClick={close} />
-        <h2>{label}</h2>
+        <h2 dir="auto">{label}</h2>
         {shown && <DownloadButton artifacts={artifacts} shown={shown} />}
         {artifacts.list.value?.some((one) => one.name === name) && (
           <IconButton

@@ -40,7 +40,7 @@ function ArtifactRow({ version: { name, version, mime_type, size, created_time }
       >
         <Icon size={20} aria-hidden="true" />
         <span class="artifact-name">
-          {label}
+          <bdi>{label}</bdi>
           {shared && <span class="badge">all sessions</span>}
         </span>
         <small>

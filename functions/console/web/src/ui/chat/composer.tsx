@@ -55,6 +55,7 @@ export function Composer(props: Props) {
       <div class="composer-field">
         <textarea
           ref={area}
+          dir="auto"
           rows={1}
           value={text}
           maxLength={LONGEST}

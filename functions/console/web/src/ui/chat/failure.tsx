@@ -10,7 +10,7 @@ export function Failure({ chat, turn }: { chat: Chat; turn: Turn }) {
     <div class="failure" data-testid="failure">
       <TriangleAlert size={18} aria-hidden="true" />
       <div>
-        <p>{turn.error?.message ?? 'The agent failed and gave no reason.'}</p>
+        <p dir="auto">{turn.error?.message ?? 'The agent failed and gave no reason.'}</p>
         {turn.error?.code && <code>{turn.error.code}</code>}
       </div>
       {newest && (turn.cut || inputOf(turn).length > 0) && (

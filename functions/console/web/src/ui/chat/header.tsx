@@ -48,6 +48,7 @@ function Named({ chat, session }: { chat: Chat; session: Session }) {
         <button
           type="button"
           class="title"
+          dir="auto"
           title="Rename"
           onClick={() => {
             dialog.value = <Rename session={session} />;

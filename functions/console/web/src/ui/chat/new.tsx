@@ -1,6 +1,5 @@
 // A new chat: the message input and some suggestions.
 
-import { useSignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { useApp } from '../context';
@@ -12,7 +11,7 @@ import { suggestions } from './suggestions';
 
 export function NewChat() {
   const app = useApp();
-  const draft = useSignal('');
+  const draft = app.drafts.of('');
   const [busy, setBusy] = useState(false);
   const [, navigate] = useLocation();
   useTitle('New chat');

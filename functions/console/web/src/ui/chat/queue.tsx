@@ -37,7 +37,7 @@ function QuestionView({ chat, question }: { chat: Chat; question: Question }) {
   const { queue } = chat;
   return (
     <li data-testid="queued" data-run={run}>
-      <p class="queue-text" title={text}>
+      <p class="queue-text" dir="auto" title={text}>
         {text || 'A question without text'}
       </p>
       <time dateTime={new Date(time).toISOString()}>{exact(time)}</time>

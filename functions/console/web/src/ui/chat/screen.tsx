@@ -10,7 +10,7 @@ import { useTitle } from '../kit/hooks';
 import { Panel } from '../panel/panel';
 import { Announcer } from './announcer';
 import { Composer } from './composer';
-import { Header } from './header';
+import { Bar, Header } from './header';
 import { QueueView } from './queue';
 import { Thread } from './thread';
 
@@ -81,11 +81,14 @@ const GONE: Record<number | string, string> = {
 
 function Gone({ why }: { why: number | string }) {
   return (
-    <main class="centred">
-      <h1>{GONE[why] ?? 'This session cannot be shown.'}</h1>
-      <Link href="/" class="button primary">
-        New chat
-      </Link>
+    <main class="chat">
+      <Bar />
+      <div class="centred">
+        <h1>{GONE[why] ?? 'This session cannot be shown.'}</h1>
+        <Link href="/" class="button primary">
+          New chat
+        </Link>
+      </div>
     </main>
   );
 }

@@ -34,6 +34,7 @@ export function FeedbackNote({ given, busy, send, close }: Props) {
         <span class="hidden">Your comment</span>
         <input
           name="text"
+          dir="auto"
           class="field"
           maxLength={LONGEST}
           autocomplete="off"

@@ -7,6 +7,9 @@ const NARROW = '(max-width: 52rem)';
 /** Whether the screen is too narrow for two columns. */
 export const useNarrow = (): boolean => useMedia(NARROW);
 
+/** Whether the screen is too narrow for a side panel beside the chat. */
+export const useCramped = (): boolean => useMedia('(max-width: 63rem)');
+
 function useMedia(query: string): boolean {
   const [matches, setMatches] = useState(() => matchMedia(query).matches);
   useEffect(() => {

@@ -1,6 +1,8 @@
-// Shows toasts above everything, including dialogs.
+// Shows toasts above everything, including dialogs: over the list of sessions, or on a narrow screen
+// above the page, which makes room for them. They never cover the chat.
 
 import { X } from 'lucide-preact';
+import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useApp } from '../context';
 import { IconButton } from './icon-button';
@@ -15,11 +17,12 @@ export function Toaster() {
     if (popover.matches(':popover-open')) popover.hidePopover(); // reopened to be above a new dialog
     popover.showPopover();
   }, [list]);
+  useRoom(place);
   return (
     <div ref={place} class="toasts" popover="manual" role="status" aria-live="polite">
       {list.map(({ id, kind, text, action }) => (
         <div key={id} class={`toast ${kind}`} data-testid="toast">
-          <p>{text}</p>
+          <p dir="auto">{text}</p>
           {action && (
             <button
               type="button"
@@ -37,4 +40,19 @@ export function Toaster() {
       ))}
     </div>
   );
+}
+
+// Tells the styles how much room the toasts need.
+function useRoom(place: RefObject<HTMLElement>): void {
+  useEffect(() => {
+    const popover = place.current;
+    if (!popover) return;
+    const observer = new ResizeObserver(() => {
+      const { offsetHeight, offsetTop } = popover;
+      const room = offsetHeight > 0 ? offsetHeight + offsetTop : 0;
+      document.documentElement.style.setProperty('--toasts', `${room}px`);
+    });
+    observer.observe(popover);
+    return () => observer.disconnect();
+  }, [place]);
 }

@@ -16,7 +16,7 @@ export function CodeBlock({ language, text }: { language: string; text: string }
     }
   };
   return (
-    <figure class="code">
+    <figure class="code" dir="ltr">
       <figcaption>
         {language || 'text'}
         <IconButton

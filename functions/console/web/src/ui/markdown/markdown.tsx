@@ -32,6 +32,9 @@ export const Markdown = memo(({ text, growing = false }: { text: string; growing
 
 const paceOf = (open: number): number => (open < SHORT ? 0 : Math.min(LONGEST, open / SPEED));
 
+// Scrollable content must be reachable by keyboard.
+const SCROLLABLE = { role: 'region', 'aria-label': 'Table', tabIndex: 0 } as const;
+
 interface BlockProps {
   source: string;
   block: MarkdownBlock;
@@ -41,7 +44,11 @@ const BlockView = memo(
   ({ block }: BlockProps) => {
     if (block.code) return <CodeBlock {...block.code} />;
     // Only HTML sanitised by DOMPurify.
-    return <div class={`block ${block.kind}`} dangerouslySetInnerHTML={{ __html: block.html() }} />;
+    const html = { __html: block.html() };
+    const scrolls = block.kind === 'table' ? SCROLLABLE : {};
+    return (
+      <div class={`block ${block.kind}`} dir="auto" {...scrolls} dangerouslySetInnerHTML={html} />
+    );
   },
   (before, after) => before.source === after.source,
 );

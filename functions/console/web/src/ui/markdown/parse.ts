@@ -81,10 +81,19 @@ function htmlOf(token: Token, links: TokensList['links']): string {
 }
 
 DOMPurify.addHook('afterSanitizeAttributes', (element) => {
+  if (element.tagName === 'INPUT') element.setAttribute('aria-label', taskOf(element));
   if (element.tagName !== 'A') return;
   element.setAttribute('target', '_blank');
   element.setAttribute('rel', 'noopener noreferrer');
 });
+
+// The text beside the checkbox of a task, without the tasks below it.
+function taskOf(checkbox: Element): string {
+  const texts = [...(checkbox.parentElement?.childNodes ?? [])]
+    .filter(({ nodeName }) => nodeName !== 'UL' && nodeName !== 'OL')
+    .map(({ textContent }) => textContent?.trim());
+  return texts.filter(Boolean).join(' ') || 'Task';
+}
 
 const literal = (text: string): string =>
   text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');

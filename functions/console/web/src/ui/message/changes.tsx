@@ -11,7 +11,8 @@ export function Changes({ message }: MessageProps) {
       {changes.map(([key, value]) => (
         <li key={key}>
           <Database size={13} aria-hidden="true" />
-          <b>{key}</b> {value === null ? <i>removed</i> : <code>{brief(value)}</code>}
+          <b dir="auto">{key}</b>{' '}
+          {value === null ? <i>removed</i> : <code dir="auto">{brief(value)}</code>}
         </li>
       ))}
     </ul>

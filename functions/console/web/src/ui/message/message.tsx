@@ -16,13 +16,14 @@ export interface MessageProps {
   chat: Chat;
   message: Message;
   turn: Turn;
-  /** Whether it is the newest message of its turn. */
+  /** Whether it bears the buttons of its turn. */
   last: boolean;
 }
 
 export function MessageView(props: MessageProps) {
   const { message, turn, last } = props;
   const { role, streaming, stopped, interrupted, blocks } = message;
+  const asks = role === 'user' && blocks.length > 0; // not a file that was saved
   const first = turn.messages.find((other) => other.role === 'agent') === message;
   return (
     <article
@@ -33,7 +34,11 @@ export function MessageView(props: MessageProps) {
       data-invocation={message.invocation}
       data-status={streaming ? 'in_progress' : message.event.status}
     >
-      {role === 'agent' && first && <p class="author">{message.author}</p>}
+      {role === 'agent' && first && (
+        <p class="author" dir="auto">
+          {message.author}
+        </p>
+      )}
       {(blocks.length > 0 || streaming) && (
         <Body blocks={blocks} role={role} streaming={streaming} />
       )}
@@ -45,7 +50,7 @@ export function MessageView(props: MessageProps) {
       {role === 'agent' && last && turn.outcome === 'failed' && (
         <Failure chat={props.chat} turn={turn} />
       )}
-      {!streaming && (role === 'user' || last) && <Actions {...props} />}
+      {!streaming && (last || asks) && <Actions {...props} />}
     </article>
   );
 }
@@ -70,7 +75,9 @@ function BlockView({ block, role, growing }: { block: Block; role: string; growi
   switch (block.kind) {
     case 'text':
       return role === 'user' ? (
-        <p class="said">{block.text}</p>
+        <p class="said" dir="auto">
+          {block.text}
+        </p>
       ) : (
         <Markdown text={block.text} growing={growing} />
       );

@@ -1,29 +1,34 @@
-// A tool call and its result, folded.
+// A tool call and its result, folded. A failure is told without unfolding it.
 
-import { Wrench } from 'lucide-preact';
-import type { ToolCall } from '../../store/message';
+import { TriangleAlert, Wrench } from 'lucide-preact';
+import { failureOf, type ToolCall } from '../../store/message';
 
-export function Tool({
-  call,
-  result,
-  growing,
-}: {
+interface Props {
   call: ToolCall;
   result: unknown;
   growing: boolean;
-}) {
+}
+
+export function Tool({ call, result, growing }: Props) {
+  const failure = failureOf(result);
+  const failed = failure !== null;
   return (
-    <details class="fold tool" data-testid="tool">
+    <details class="fold tool" data-testid="tool" data-failed={failed} dir="ltr">
       <summary>
-        <Wrench size={15} aria-hidden="true" />
+        {failed ? (
+          <TriangleAlert size={15} aria-hidden="true" />
+        ) : (
+          <Wrench size={15} aria-hidden="true" />
+        )}
         <span class={growing ? 'shimmer' : ''}>{call.name || 'Tool'}</span>
-        <code class="preview">{call.args}</code>
+        {failed && <b>failed</b>}
+        <code class="preview">{failure ?? call.args}</code>
       </summary>
       <p class="fold-label">Arguments</p>
       <pre>{pretty(call.args)}</pre>
       {result !== undefined && (
         <>
-          <p class="fold-label">Result</p>
+          <p class="fold-label">{failed ? 'Error' : 'Result'}</p>
           <pre>{JSON.stringify(result, null, 2)}</pre>
         </>
       )}

@@ -4,17 +4,17 @@ import { X } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Chat } from '../../store/chat';
 import { useView } from '../context';
-import { useNarrow } from '../kit/hooks';
+import { useCramped } from '../kit/hooks';
 import { IconButton } from '../kit/icon-button';
 import { panelTabs } from './tabs';
 
 export function Panel({ chat }: { chat: Chat }) {
   const { panel } = useView();
-  const narrow = useNarrow();
+  const cramped = useCramped();
   const close = () => {
     panel.value = '';
   };
-  if (!narrow)
+  if (!cramped)
     return (
       <aside class="panel" aria-label="Side panel">
         <Content chat={chat} close={close} />

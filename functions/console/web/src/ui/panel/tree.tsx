@@ -6,7 +6,7 @@ import { Tree } from '../../store/tree';
 import type { TreeRow } from '../../store/tree-layout';
 import { useApp, useView } from '../context';
 import { useShow } from '../history/address';
-import { useNarrow } from '../kit/hooks';
+import { useCramped } from '../kit/hooks';
 import { TreeGraph } from './tree-graph';
 import { ROW, widthOf } from './tree-lines';
 import { TreeRowView } from './tree-row';
@@ -82,14 +82,14 @@ function Shown({ chat, tree, layout, model }: ShownProps) {
 function useOpen(chat: Chat, tree: Tree, path: ReadonlySet<unknown>) {
   const { panel } = useView();
   const show = useShow();
-  const narrow = useNarrow();
+  const cramped = useCramped();
   return ({ node, folded }: TreeRow) => {
     if (folded > 0) {
       tree.unfold(node.key);
       return;
     }
     if (node.deleted) return;
-    if (narrow) panel.value = '';
+    if (cramped) panel.value = '';
     const { kind, session, invocation: at, shown } = node;
     if (kind === 'session') show(session);
     else if (path.has(node)) show(chat.id, { at });

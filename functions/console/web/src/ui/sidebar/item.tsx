@@ -25,7 +25,9 @@ export function SessionLink({ session }: { session: Session }) {
         }}
       >
         {session.fork && <GitFork size={14} aria-label="Fork" />}
-        <span class="session-name">{session.name || 'Untitled'}</span>
+        <span class="session-name" dir="auto">
+          {session.name || 'Untitled'}
+        </span>
         {status && (
           <span class={`dot ${session.status}`} role="img" aria-label={status} title={status} />
         )}

@@ -13,13 +13,14 @@ const THEMES = {
 } as const;
 
 export function UserMenu() {
-  const { auth, themes } = useApp();
+  const app = useApp();
+  const { auth, themes } = app;
   const [, navigate] = useLocation();
   const { icon, label, next } = THEMES[themes.theme.value];
   return (
     <footer class="account">
       <CircleUser size={20} aria-hidden="true" />
-      <span class="account-name" data-testid="user">
+      <span class="account-name" dir="auto" data-testid="user">
         {auth.user.value?.name}
       </span>
       <IconButton
@@ -33,7 +34,7 @@ export function UserMenu() {
         icon={LogOut}
         label="Sign out"
         onClick={() => {
-          auth.signOut();
+          app.signOut();
           navigate('/');
         }}
       />

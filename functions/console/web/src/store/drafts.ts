@@ -1,0 +1,46 @@
+// What the user was writing, for each chat: kept while another chat is open, and across a reload of
+// the tab.
+
+import { effect, type Signal, signal } from '@preact/signals-core';
+
+const PREFIX = 'rethread.draft ';
+
+export class Drafts {
+  readonly #signals = new Map<string, Signal<string>>();
+  readonly #user: () => string;
+  readonly #storage: Storage;
+
+  /** @param user returns the name of the signed-in user, whose drafts these are */
+  constructor(user: () => string, storage = sessionStorage) {
+    this.#user = user;
+    this.#storage = storage;
+  }
+
+  /** The draft of a session; that of the next new chat for ''. */
+  of(session: string): Signal<string> {
+    const key = `${PREFIX}${this.#user()} ${session}`;
+    const known = this.#signals.get(key);
+    if (known) return known;
+    const draft = signal(this.#storage.getItem(key) ?? '');
+    this.#signals.set(key, draft);
+    effect(() => this.#keep(key, draft.value));
+    return draft;
+  }
+
+  /** Forgets all drafts. */
+  clear(): void {
+    for (const draft of this.#signals.values()) draft.value = '';
+    for (const key of Object.keys(this.#storage)) {
+      if (key.startsWith(PREFIX)) this.#storage.removeItem(key);
+    }
+  }
+
+  #keep(key: string, text: string): void {
+    try {
+      if (text === '') this.#storage.removeItem(key);
+      else this.#storage.setItem(key, text);
+    } catch {
+      // The storage is full: the draft is kept until a reload
+    }
+  }
+}
