@@ -41,6 +41,7 @@ type Observer struct {
 
 // serve passes invocations to a handler until Lambda stops the function.
 func serve(log *slog.Logger, handler any) {
+	limitMemory(os.Getenv)
 	ctx := context.Background()
 	tracer, err := tracing.New(ctx, os.Getenv)
 	if err != nil { // a wrong configuration of tracing must not stop the system
