@@ -67,8 +67,8 @@ type header struct {
 	Queued       int64 `dynamodbav:"ql,omitempty"`
 	QueueVersion int64 `dynamodbav:"qv,omitempty"`
 
-	Saving    map[string]saving `dynamodbav:"sv,omitempty"` // by task
-	announced bool              // by the save that read this header
+	Saving   map[string]saving `dynamodbav:"sv,omitempty"` // by task
+	recorded bool              // whether a save that read this header has written when it was
 }
 
 // The header's attributes that changes and conditions name.

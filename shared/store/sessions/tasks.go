@@ -24,7 +24,7 @@ func (s *Store) Save(ctx context.Context, t task.Save) (saved task.Task, created
 		if saved, created, err = s.save(ctx, h, t); err != nil {
 			return fmt.Errorf("save task %s: %w", t.Task.ID, s.notFoundIfDeleted(ctx, h, err))
 		}
-		s.touchActivity(ctx, h, newest, saved.UpdatedTime, !h.announced)
+		s.touchActivity(ctx, h, newest, saved.UpdatedTime, !h.recorded)
 		return nil
 	})
 	return saved, created, err
@@ -62,26 +62,6 @@ func (s *Store) pointer(ctx context.Context, h *header, id string) (*taskPointer
 		return nil, nil
 	}
 	return s.copyToFork(ctx, h, id)
-}
-
-func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Task, bool, error) {
-	now := s.millis()
-	k := taskPointerKey(h.Log, t.Task.ID)
-	p := &taskPointer{
-		PK: k.PK, SK: k.SK, User: h.User, Session: h.id(), Created: now, Invocations: map[string]invocationPosition{},
-		GPK: taskIndexPK(h.User, t.Task.ID), GSK: activitySK(now, h.id()),
-	}
-	invocations := t.Invocations
-	if len(invocations) == 0 {
-		invocations = []string{t.Task.ID}
-	}
-	if err := s.placeInvocations(ctx, h, p, invocations); err != nil {
-		return task.Task{}, false, err
-	}
-	if err := s.db.Put(ctx, p, table.ItemNotExists()); err != nil {
-		return task.Task{}, false, err
-	}
-	return s.updateTask(ctx, h, t, p, p)
 }
 
 // updateTask writes the task at its position, which changes if the task moves. The

@@ -81,7 +81,7 @@ func (s *Store) announce(ctx context.Context, h *header, w taskWrite) (bool, err
 	if err := s.db.Update(ctx, sessionKey(h.id()), changes, h.unforked(), h.sameSaving()); err != nil {
 		return false, err
 	}
-	h.Saving, h.announced = next, true
+	h.Saving, h.recorded = next, true
 	return true, nil
 }
 

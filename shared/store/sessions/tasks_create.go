@@ -1,0 +1,96 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// createTask saves a task that has no pointer. A task that names no invocation is one
+// itself: if the log does not have it yet, one transaction stores all of the task.
+func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Task, bool, error) {
+	p := s.newPointer(h, t.Task.ID)
+	invocations := t.Invocations
+	if len(invocations) == 0 {
+		invocations = []string{t.Task.ID}
+		found, err := s.findTaskInvocation(ctx, h, p, t.Task.ID)
+		if err != nil {
+			return task.Task{}, false, err
+		}
+		if !found {
+			return s.createWhole(ctx, h, t, p)
+		}
+	}
+	if err := s.placeInvocations(ctx, h, p, invocations); err != nil {
+		return task.Task{}, false, err
+	}
+	if err := s.db.Put(ctx, p, table.ItemNotExists()); err != nil {
+		return task.Task{}, false, err
+	}
+	return s.updateTask(ctx, h, t, p, p)
+}
+
+func (s *Store) newPointer(h *header, id string) *taskPointer {
+	now, k := s.millis(), taskPointerKey(h.Log, id)
+	return &taskPointer{
+		PK: k.PK, SK: k.SK, User: h.User, Session: h.id(), Created: now, Invocations: map[string]invocationPosition{},
+		GPK: taskIndexPK(h.User, id), GSK: activitySK(now, h.id()),
+	}
+}
+
+// createWhole stores a new task, its pointer and the log entry that gives it its
+// position, in one transaction. The conditions of these writes are all that it needs:
+// a rewind and the deletion of the session take the entry's position, another save
+// the pointer, and a fork has read the log before the entry or finds the whole task.
+func (s *Store) createWhole(ctx context.Context, h *header, t task.Save, p *taskPointer) (task.Task, bool, error) {
+	content := taskBody{UserMessage: t.Task.UserMessage, Bubbles: t.Task.Bubbles, Metadata: t.Task.Metadata}
+	item := &taskItem{
+		PK: p.PK, Version: 1, Saved: 1, Created: p.Created, Updated: p.Created, Gen: h.ForkCount, attribution: h.attribution(),
+	}
+	var err error
+	if item.Body, err = s.content.Pack(ctx, item.PK, content, 0); err != nil {
+		return task.Task{}, false, err
+	}
+	w := s.newWriter(h, []session.Event{{InvocationID: p.id(), Author: "system"}})
+	w.task = p.id()
+	w.check = func(ctx context.Context) error { return s.stillNew(ctx, h, p) }
+	w.with = func() ([]table.Write, error) {
+		p.place(w.at)
+		item.SK, item.Marker = p.taskKey().SK, p.Marker
+		return []table.Write{table.Put(p, table.ItemNotExists()), table.Put(item, table.ItemNotExists())}, nil
+	}
+	if _, err := w.run(ctx); err != nil {
+		if errors.Is(err, table.ErrConditionFailed) {
+			s.drop(ctx, item)
+		}
+		return task.Task{}, false, err
+	}
+	s.countBytes(ctx, h, kilobytes(item.Stored()))
+	h.recorded = true
+	return content.task(h.id(), p.id(), item), true, nil
+}
+
+// place gives a new task the position after the head of the log.
+func (p *taskPointer) place(at head) {
+	p.Position, p.First, p.Marker = at.next, p.id(), at.lastMarker
+	p.Invocations = map[string]invocationPosition{p.id(): {Position: at.next}}
+}
+
+// stillNew returns table.ErrConditionFailed if a task has a pointer, or its invocation
+// has begun, since the head of the log was read: the save then starts again.
+func (s *Store) stillNew(ctx context.Context, h *header, p *taskPointer) error {
+	stored, err := s.db.GetItem(ctx, p.key())
+	if err == nil && stored == nil {
+		var begun *logPosition
+		if begun, err = s.findInvocation(ctx, h, p.id()); err == nil && begun == nil {
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return table.ErrConditionFailed
+}
