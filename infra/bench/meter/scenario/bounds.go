@@ -55,16 +55,16 @@ func Bounds() map[string]Bound {
 		ForkDeep:    {Writes: Limit{Fixed: 7}, Reads: Limit{Fixed: 6}},
 		Rewind:      {Writes: Limit{Fixed: 5}, Reads: Limit{Fixed: 5}},
 		Create:      {Writes: Limit{Fixed: 2}, Reads: Limit{Fixed: 1}},
-		NewTask:     {Writes: Limit{Fixed: 11}, Reads: Limit{Fixed: 8}, Goal: "5 W"},
+		NewTask:     {Writes: Limit{Fixed: 9}, Reads: Limit{Fixed: 7}, Goal: "7 W"},
 		UpdateTask:  {Writes: Limit{Fixed: 2}, Reads: Limit{Fixed: 4}, Goal: "2 W"},
 		Streamed: {
-			Writes: Limit{32, 0.14}, Reads: Limit{45, 0.03}, Fanout: Limit{15, 0.2}, Goal: "100 W, 60 R for 1,000 tokens, with fan-out",
+			Writes: Limit{34, 0.08}, Reads: Limit{47, 0.01}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 60 R for 1,000 tokens, with fan-out",
 		},
 		Watched: {
-			Writes: Limit{32, 0.14}, Reads: Limit{45, 0.03}, Fanout: Limit{15, 0.2},
+			Writes: Limit{34, 0.08}, Reads: Limit{47, 0.01}, Fanout: Limit{15, 0.09},
 		},
 		External: {
-			Writes: Limit{30, 0.1}, Reads: Limit{50, 1}, Fanout: Limit{15, 0.15}, Goal: "100 W, 100 R for 1,000 tokens, with fan-out",
+			Writes: Limit{38, 0.08}, Reads: Limit{50, 0.06}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 100 R for 1,000 tokens, with fan-out",
 		},
 	}
 }
