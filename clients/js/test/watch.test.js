@@ -363,6 +363,30 @@ test('reads the end again if older items meet a rewind it has not received', asy
   watching.close();
 });
 
+test('a reload during a read leads to another read, and the subscription goes on', async () => {
+  await begin();
+  const threads = [1, 2].map((epoch) => ({
+    status: 'idle',
+    items: [item(1, 'completed', `epoch ${epoch}`)],
+    cursor: `${epoch}.4.0`,
+    run: null,
+  }));
+  server.page = () => ({ status: 200, data: threads.shift(), meta: { next_cursor: null } });
+  for (const cursor of ['1.4.0', '2.4.0']) {
+    const reload = { type: 'thread.reload', session_id: 's', reason: 'history_changed' };
+    server.socket.receive({ ...reload, cursor, prev: cursor });
+  }
+  await settled();
+  await advance(1000); // frequent reads are delayed
+  server.wantAsked('thread', 'thread');
+  server.wantTexts('epoch 2');
+  const next = { ...snapshot(5, 'completed', 'next'), cursor: '2.5.0', prev: '2.4.0' };
+  server.socket.receive(next);
+  server.wantTexts('epoch 2', 'next');
+  server.wantAsked();
+  watching.close();
+});
+
 test('reads as many items on a reload as were held', async () => {
   await beginAtEnd(9);
   await watching.older();
