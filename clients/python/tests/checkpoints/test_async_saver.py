@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from typing import Any
 
 import httpx
@@ -93,8 +95,10 @@ def test_a_saver_is_used_in_one_event_loop_after_another(
 ) -> None:
     client = AsyncRethread(system.url, token)
     saver = AsyncRethreadSaver(client)
+    loops: list[weakref.ref[asyncio.AbstractEventLoop]] = []
 
     async def write(task: str) -> None:
+        loops.append(weakref.ref(asyncio.get_running_loop()))
         async with client:  # closes the loop's connections
             where = await aput(saver, config)
             await asyncio.gather(*(saver.aput_writes(where, [("x", n)], f"{task}{n}") for n in range(3)))
@@ -107,3 +111,5 @@ def test_a_saver_is_used_in_one_event_loop_after_another(
     asyncio.run(write("b"))
     expected = [[(f"{task}{n}", "x", n) for n in range(3)] for task in "ba"]
     assert asyncio.run(read()) == expected
+    gc.collect()
+    assert [loop() for loop in loops] == [None, None], "loops that have ended are not kept"
