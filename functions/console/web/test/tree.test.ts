@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Branch, Event } from '../src/api/types';
-import { layoutOf, type TreeLayout } from '../src/store/tree-layout';
+import { layoutOf, moreKey, type TreeLayout } from '../src/store/tree-layout';
 import { type TreeNode, treeOf } from '../src/store/tree-model';
 import { pathOf } from '../src/ui/panel/tree-lines';
 import { log } from './logs';
@@ -83,7 +83,11 @@ describe('the tree', () => {
     const tree = treeOf(root, logs({ s: log('a b'), f: log('x y', 4) }), 'f');
     expect(follows(tree.nodes)).toEqual(['null→s', 's→a', 'a→b', 'a→f', 'f→x', 'x→y']);
     expect([...tree.path].map(name).reverse()).toEqual(['s', 'a', 'f', 'x', 'y']);
-    expect(columns(layoutOf(tree, new Set())).slice(2)).toEqual(['b:0', 'f:1', 'x:1', 'y:1']);
+    const shown = columns(layoutOf(tree, new Set()));
+    expect(shown).toEqual(['s:0', 'a:0', 'b:1', 'f:0', 'x:0', 'y:0']);
+    const origin = treeOf(root, logs({ s: log('a b'), f: log('x y', 4) }), 's');
+    const around = columns(layoutOf(origin, new Set()));
+    expect(around).toEqual(['s:0', 'a:0', 'f:1', 'x:1', 'y:1', 'b:0']);
   });
 
   test('attaches a fork of everything to the tip at its creation', () => {
@@ -125,6 +129,7 @@ describe('its layout', () => {
     const tree = treeOf(branch('s'), logs({ s: log('a b <b c d <c e <a f <<a g') }), 's');
     const { rows } = layoutOf(tree, new Set());
     expect(new Set(rows.map(({ node }) => node.key)).size).toBe(tree.nodes.length);
+    expect(rows.length).toBe(tree.nodes.length);
     for (const { node, column } of rows) {
       if (node.kind === 'turn' && !node.shown) expect(column).toBeGreaterThan(0);
     }
@@ -136,10 +141,81 @@ describe('its layout', () => {
   });
 });
 
-test('a line changes columns first and ends at its target', () => {
+describe('a large tree', () => {
+  const times = Array.from({ length: 100 }, (_, i) => 10 + i);
+  const forks = times.map((time, i) =>
+    branch(`f${i}`, { rewind_before_invocation_id: 'b', created_time: time }),
+  );
+  const all = logs({
+    s: log('a b c'),
+    ...Object.fromEntries(times.map((time, i) => [`f${i}`, log(`x${i} y${i}`, time)])),
+  });
+  const tree = treeOf(branch('s', { children: forks }), all, 's');
+  const [, a] = tree.nodes;
+  const more = a ? moreKey(a) : '';
+
+  test('folds its branches, of many the older ones together', () => {
+    const { rows, columns: width } = layoutOf(tree, new Set());
+    expect(rows.map(({ node, kind, folded }) => `${kind} ${name(node)} ${folded}`)).toEqual([
+      'node s 0',
+      'node a 0',
+      'more a 92',
+      ...Array.from({ length: 8 }, (_, i) => `node f${92 + i} 2`),
+      'node b 0',
+      'node c 0',
+    ]);
+    expect(width).toBe(2);
+  });
+
+  test('uses one column for all branches of a turn, unfolded or not', () => {
+    const shown = layoutOf(tree, new Set([more, 'f7', 'f8']));
+    expect(shown.columns).toBe(2);
+    expect(shown.rows.length).toBe(tree.nodes.length - 98 * 2);
+    expect(shown.rows.filter(({ open }) => open).map(({ node }) => name(node))).toEqual([
+      'f7',
+      'f8',
+    ]);
+  });
+
+  test('keeps the path to a branch straight and unfolded', () => {
+    const open = treeOf(branch('s', { children: forks }), all, 'f42');
+    const { rows } = layoutOf(open, new Set());
+    const path = rows.filter(({ node, kind }) => kind === 'node' && open.path.has(node));
+    expect(path.map(({ node, column }) => `${name(node)}:${column}`)).toEqual([
+      's:0',
+      'a:0',
+      'f42:0',
+      'x42:0',
+      'y42:0',
+    ]);
+    expect(rows.at(-1)?.node).toBe(open.current);
+  });
+
+  test('is as narrow if each fork forks again', () => {
+    const deep = times.reduceRight<Branch[]>((children, time, i) => {
+      return [branch(`f${i}`, { created_time: time, children })];
+    }, []);
+    const chain = treeOf(branch('s', { children: deep }), all, 'f99');
+    expect(layoutOf(chain, new Set()).columns).toBe(1);
+    const back = treeOf(branch('s', { children: deep }), all, 's');
+    expect(layoutOf(back, new Set()).columns).toBe(2);
+  });
+});
+
+test('no line of a tree crosses a row that it does not belong to', () => {
+  const tree = treeOf(branch('s'), logs({ s: log('a b <b c d <c e <a f <<a g') }), 's');
+  const { rows, lines } = layoutOf(tree, new Set());
+  for (const { kind, from, to } of lines) {
+    if (kind !== 'branch') continue;
+    const between = rows.slice(from.row + 1, Math.ceil(to.row));
+    expect(between.filter(({ column }) => column === from.column)).toEqual([]);
+  }
+});
+
+test('a line goes down first and ends at its target', () => {
   const line = (to: { row: number; column: number }) =>
     pathOf({ kind: 'branch', from: { row: 0, column: 0 }, to, shown: true, path: true });
-  expect(line({ row: 2, column: 0 })).toBe('M14 18V90');
-  expect(line({ row: 2, column: 1 })).toMatch(/^M14 18C.*V90$/);
-  expect(line({ row: 0.5, column: 1 })).toMatch(/ 30 36V36$/);
+  expect(line({ row: 2, column: 0 })).toBe('M12 18V90');
+  expect(line({ row: 2, column: 1 })).toBe('M12 18V80Q12 90 26 90');
+  expect(line({ row: 0.5, column: 1 })).toBe('M12 18V26Q12 36 26 36');
 });

@@ -1,24 +1,34 @@
-// Lays out a tree: a row for each node, ordered by time, and a column for each branch. Long straight
-// runs of turns are folded.
+// Lays out a tree as an outline. The path to the current position is a straight line on the left; each
+// branch beside it comes right after the turn that it leaves, one column further in. So branches that
+// follow each other use the same columns, and names begin near the left edge however many there are.
 
-import type { TreeModel, TreeNode } from './tree-model';
+import { branchesOf, nextOf, type TreeModel, type TreeNode } from './tree-model';
 
 export interface TreeRow {
   node: TreeNode;
   column: number;
-  /** Number of turns folded into the row, otherwise 0. */
+  /** node: its node. run: the folded middle of a straight run. more: folded branches of the node. */
+  kind: 'node' | 'run' | 'more';
+  /** What it hides: turns, or branches for `more`; 0 for nothing. */
   folded: number;
+  /** Whether the branch that it begins is unfolded; null if there is nothing to fold. */
+  open: boolean | null;
 }
 
 /** A line from a row and column to another. */
 export interface TreeLine {
   kind: 'branch' | 'rewind';
-  from: { row: number; column: number };
-  to: { row: number; column: number };
+  from: Point;
+  to: Point;
   /** Whether its end is shown by its session. */
   shown: boolean;
   /** Whether it is on the path to the current position of the open session. */
   path: boolean;
+}
+
+interface Point {
+  row: number;
+  column: number;
 }
 
 export interface TreeLayout {
@@ -27,156 +37,123 @@ export interface TreeLayout {
   columns: number;
 }
 
-/** Consecutive nodes in one column. */
-interface Strand {
-  nodes: TreeNode[];
-  column: number;
-  last: number; // row
-}
-
-/** @param unfolded keys of the first nodes of unfolded runs */
-export function layoutOf(model: TreeModel, unfolded: ReadonlySet<string>): TreeLayout {
-  const order = inOrder(model.nodes);
-  const strandOf = strandsOf(order);
-  const rows = fold(order, strandOf, model.current, unfolded);
-  const rowOf = new Map<TreeNode, number>();
-  let row = -1;
-  const starts = new Set(rows.map(({ node }) => node));
-  for (const node of order) rowOf.set(node, starts.has(node) ? ++row : row);
-
-  const at = (node: TreeNode) => rowOf.get(node) ?? 0;
-  const columns = place(order, strandOf, at);
-  const column = (node: TreeNode) => strandOf.get(node)?.column ?? 0;
-  const lines = order.flatMap((node) => linesTo(node, at, column, model));
-  return { rows: rows.map((r) => ({ ...r, column: column(r.node) })), lines, columns };
-}
-
-// Orders nodes by time, never before their parents.
-function inOrder(nodes: readonly TreeNode[]): TreeNode[] {
-  const times = new Map<TreeNode, number>();
-  for (const node of nodes) {
-    const earliest = node.parent ? (times.get(node.parent) ?? 0) : 0;
-    times.set(node, Math.max(node.time, earliest));
-  }
-  return nodes.toSorted((a, b) => (times.get(a) ?? 0) - (times.get(b) ?? 0));
-}
-
-// A node continues its parent's column if its session continued with it; shown nodes take precedence.
-function strandsOf(order: readonly TreeNode[]): Map<TreeNode, Strand> {
-  const strands = new Map<TreeNode, Strand>();
-  for (const node of order) {
-    const { parent } = node;
-    const known = parent && strands.get(parent);
-    const strand =
-      parent && known && (node.kind === 'rewind' || node === heirOf(parent))
-        ? known
-        : { nodes: [], column: 0, last: 0 };
-    strand.nodes.push(node);
-    strands.set(node, strand);
-  }
-  return strands;
-}
-
-function heirOf(node: TreeNode): TreeNode | undefined {
-  const own = node.children.filter(
-    ({ kind, session }) => kind === 'turn' && session === node.session,
-  );
-  return own.find(({ shown }) => shown) ?? (node.shown ? undefined : own.at(-1));
-}
-
+const SMALL = 30; // nodes; in a larger tree branches are folded at first
+const MOST_BRANCHES = 12; // of one node; of more only the newest are shown at first
+const NEWEST = 8;
 const MAX_STRAIGHT = 8; // turns; in longer runs the middle is folded
 const KEPT = 3; // turns at each end
 
-function fold(
-  order: readonly TreeNode[],
-  strandOf: ReadonlyMap<TreeNode, Strand>,
-  current: TreeNode | null,
-  unfolded: ReadonlySet<string>,
-): Omit<TreeRow, 'column'>[] {
-  const rows: Omit<TreeRow, 'column'>[] = [];
-  let straight: TreeNode[] = [];
-  const flush = () => {
-    const middle = straight.length > MAX_STRAIGHT ? straight.slice(KEPT, -KEPT) : [];
+/** The key by which the older branches of a node are unfolded. */
+export const moreKey = (node: TreeNode): string => `${node.key} more`;
+
+/** @param toggled keys of what is folded or unfolded, unlike at first */
+export function layoutOf(model: TreeModel, toggled: ReadonlySet<string>): TreeLayout {
+  const layout = new Outline(model, toggled);
+  const [root] = model.nodes;
+  if (root) layout.strand(root, 0);
+  const { rows, lines } = layout;
+  return { rows, lines, columns: Math.max(0, ...rows.map(({ column }) => column + 1)) };
+}
+
+class Outline {
+  readonly rows: TreeRow[] = [];
+  readonly lines: TreeLine[] = [];
+  readonly #points = new Map<TreeNode, Point>();
+  readonly #model: TreeModel;
+  readonly #toggled: ReadonlySet<string>;
+
+  constructor(model: TreeModel, toggled: ReadonlySet<string>) {
+    this.#model = model;
+    this.#toggled = toggled;
+  }
+
+  /** Adds the nodes that follow each other from a node on, each with the branches that leave it. */
+  strand(head: TreeNode, column: number): void {
+    let straight: TreeNode[] = [];
+    let next: TreeNode | undefined;
+    for (let node: TreeNode | undefined = head; node; node = next) {
+      next = nextOf(node, this.#model);
+      straight.push(node);
+      const plain = node.kind === 'turn' && node !== head && node.children.length === 1;
+      if (plain && next && node !== this.#model.current) continue;
+      this.#run(straight, column);
+      this.#branches(node, column);
+      straight = [];
+    }
+  }
+
+  #run(nodes: readonly TreeNode[], column: number): void {
+    const middle = nodes.length > MAX_STRAIGHT ? nodes.slice(KEPT, -KEPT) : [];
     const [first] = middle;
-    if (first && !unfolded.has(first.key)) {
-      const head = straight.slice(0, KEPT).map(single);
-      rows.push(...head, { node: first, folded: middle.length });
-      rows.push(...straight.slice(-KEPT).map(single));
-    } else {
-      rows.push(...straight.map(single));
+    if (!first || this.#toggled.has(first.key)) {
+      for (const node of nodes) this.#node(node, column);
+      return;
     }
-    straight = [];
-  };
-  for (const node of order) {
-    const before = straight.at(-1);
-    const goesOn = before && node.parent === before && strandOf.get(node) === strandOf.get(before);
-    if (!goesOn) flush();
-    const plain = node.kind === 'turn' && node.children.length === 1 && node !== current;
-    straight.push(node);
-    if (!plain) flush();
+    for (const node of nodes.slice(0, KEPT)) this.#node(node, column);
+    this.#node(first, column, { kind: 'run', folded: middle.length });
+    const at = this.#points.get(first);
+    for (const node of middle) if (at) this.#points.set(node, at);
+    for (const node of nodes.slice(-KEPT)) this.#node(node, column);
   }
-  flush();
-  return rows;
-}
 
-const single = (node: TreeNode) => ({ node, folded: 0 });
-
-// Assigns each strand the leftmost column that is free from its parent to its end.
-function place(
-  order: readonly TreeNode[],
-  strandOf: ReadonlyMap<TreeNode, Strand>,
-  at: (node: TreeNode) => number,
-): number {
-  const strands = [...new Set(order.flatMap((node) => strandOf.get(node) ?? []))];
-  for (const strand of strands) strand.last = Math.max(...strand.nodes.map(at));
-  for (const node of order) {
-    const target = node.kind === 'rewind' && strandOf.get(landing(node));
-    if (target) target.last = Math.max(target.last, at(node) + 1);
+  #branches(node: TreeNode, column: number): void {
+    const branches = branchesOf(node, this.#model);
+    const all = branches.length <= MOST_BRANCHES || this.#toggled.has(moreKey(node));
+    const shown = all ? branches : branches.slice(-NEWEST);
+    if (!all) this.#more(node, column + 1, branches.length - NEWEST);
+    for (const head of shown) this.#branch(head, column + 1);
   }
-  const taken: { from: number; to: number }[][] = [];
-  for (const { first, strand } of strands.map((s) => ({ first: s.nodes[0], strand: s }))) {
-    const from = first?.parent ? at(first.parent) + 1 : 0;
-    const to = strand.last;
-    const free = taken.findIndex((used) => used.every((u) => u.to < from || to < u.from));
-    strand.column = free < 0 ? taken.length : free;
-    taken[strand.column] ??= [];
-    taken[strand.column]?.push({ from, to });
+
+  #branch(head: TreeNode, column: number): void {
+    const small = this.#model.nodes.length <= SMALL;
+    const folded = turnsBelow(head);
+    if (folded > 0 && small === this.#toggled.has(head.key)) {
+      this.#node(head, column, { open: false, folded });
+      return;
+    }
+    const row = this.rows.length;
+    this.strand(head, column);
+    const first = this.rows[row];
+    if (first && folded > 0) this.rows[row] = { ...first, open: true };
   }
-  return taken.length;
-}
 
-// The target of a rewind's line: the next turn after it, otherwise the last node shown after it.
-function landing(rewind: TreeNode): TreeNode {
-  const { back, session } = rewind;
-  if (!back) return rewind;
-  const next = back.children.find(
-    (child) => child.kind === 'turn' && child.session === session && child.time >= rewind.time,
-  );
-  return next ?? back;
-}
-
-function linesTo(
-  node: TreeNode,
-  at: (node: TreeNode) => number,
-  column: (node: TreeNode) => number,
-  { path }: TreeModel,
-): TreeLine[] {
-  const lines: TreeLine[] = [];
-  const point = (n: TreeNode) => ({ row: at(n), column: column(n) });
-  if (node.parent && at(node.parent) !== at(node)) {
+  #node(node: TreeNode, column: number, more: Partial<TreeRow> = {}): void {
+    const at = { row: this.rows.length, column };
+    this.#points.set(node, at);
+    this.rows.push({ node, column, kind: 'node', folded: 0, open: null, ...more });
+    const from = node.parent && this.#points.get(node.parent);
     const { shown } = node;
-    const own = node.kind !== 'rewind' && path.has(node);
-    lines.push({ kind: 'branch', from: point(node.parent), to: point(node), shown, path: own });
+    const path = this.#model.path.has(node);
+    if (from) this.lines.push({ kind: 'branch', from, to: at, shown, path });
+    if (node.kind === 'rewind' && node.back) this.#back(node.back, at);
   }
-  if (node.kind === 'rewind' && node.back) {
-    const lands = landing(node);
-    const to = { row: at(node) + 0.5, column: column(lands) };
-    if (to.column === column(node)) return lines;
-    lines.push({ kind: 'rewind', from: point(node), to, shown: false, path: false });
-    if (lands === node.back) {
-      // No turn followed: the branch's line ends there
-      lines.push({ kind: 'branch', from: point(lands), to, shown: true, path: path.has(lands) });
-    }
+
+  #more(node: TreeNode, column: number, folded: number): void {
+    const from = this.#points.get(node);
+    const to = { row: this.rows.length, column };
+    this.rows.push({ node, column, kind: 'more', folded, open: null });
+    if (from) this.lines.push({ kind: 'branch', from, to, shown: true, path: false });
   }
-  return lines;
+
+  // The line of a rewind, if it leads to the line beside it, as that of the newest rewind does.
+  #back(back: TreeNode, from: Point): void {
+    const origin = this.#points.get(back);
+    if (origin?.column !== from.column - 1) return;
+    const to = { row: from.row + 0.5, column: origin.column };
+    this.lines.push({ kind: 'rewind', from, to, shown: false, path: false });
+    if (nextOf(back, this.#model)) return;
+    // No turn followed: the line ends there
+    const path = this.#model.path.has(back);
+    this.lines.push({ kind: 'branch', from: origin, to, shown: true, path });
+  }
+}
+
+function turnsBelow(head: TreeNode): number {
+  let turns = 0;
+  const rest = [...head.children];
+  for (let node = rest.pop(); node; node = rest.pop()) {
+    if (node.kind === 'turn') turns++;
+    rest.push(...node.children);
+  }
+  return turns;
 }

@@ -148,6 +148,35 @@ class Trunk {
   }
 }
 
+/**
+ * The node that continues the line of another: the next one on the path to the current position,
+ * otherwise of the same session, what it shows before what it has hidden.
+ */
+export function nextOf(node: TreeNode, { path }: TreeModel): TreeNode | undefined {
+  const { children, session, shown } = node;
+  const own = children.filter((child) => child.kind === 'turn' && child.session === session);
+  return (
+    children.find((child) => path.has(child)) ??
+    own.find((child) => child.shown) ??
+    (shown ? undefined : (own.at(-1) ?? children.find(({ kind }) => kind === 'rewind')))
+  );
+}
+
+/** The nodes that begin branches beside the line of a node, oldest first. */
+export function branchesOf(node: TreeNode, model: TreeModel): TreeNode[] {
+  const next = nextOf(node, model);
+  return node.children.filter((child) => child !== next).sort((a, b) => a.time - b.time);
+}
+
+/** The newest turn that each session shows, of those that are its own. */
+export function newestTurns({ nodes }: TreeModel): ReadonlyMap<string, TreeNode> {
+  const newest = new Map<string, TreeNode>();
+  for (const node of nodes) {
+    if (node.kind === 'turn' && node.shown) newest.set(node.session, node);
+  }
+  return newest;
+}
+
 function* upFrom(node: TreeNode): Generator<TreeNode> {
   for (let at: TreeNode | null = node; at; at = at.parent) yield at;
 }

@@ -16,7 +16,9 @@ const AT_ONCE = 4; // requests
 export class Tree {
   readonly #root = signal<Branch | null>(null);
   readonly #logs = signal<ReadonlyMap<string, readonly Event[]>>(new Map());
-  readonly #unfolded = signal<ReadonlySet<string>>(new Set());
+  readonly #toggled = signal<ReadonlySet<string>>(new Set());
+  /** How many chats are being read, and how many of them have been. */
+  readonly progress = signal({ read: 0, all: 0 });
   /** Why the last refresh failed; '' otherwise. */
   readonly failed = signal('');
   readonly model = computed(() => {
@@ -24,7 +26,7 @@ export class Tree {
     return root && treeOf(root, this.#logs.value, this.#chat.id);
   });
   readonly layout = computed(
-    () => this.model.value && layoutOf(this.model.value, this.#unfolded.value),
+    () => this.model.value && layoutOf(this.model.value, this.#toggled.value),
   );
 
   readonly #chat: Chat;
@@ -61,8 +63,11 @@ export class Tree {
     };
   }
 
-  unfold(key: string): void {
-    this.#unfolded.value = new Set([...this.#unfolded.value, key]);
+  /** Folds or unfolds what has a key. */
+  toggle(key: string): void {
+    const toggled = new Set(this.#toggled.value);
+    if (!toggled.delete(key)) toggled.add(key);
+    this.#toggled.value = toggled;
   }
 
   /** Loads new entries; a call during a refresh causes another one after it. */
@@ -91,11 +96,13 @@ export class Tree {
   async #readLogs(alive: Branch[]): Promise<Map<string, readonly Event[]>> {
     const logs = new Map<string, readonly Event[]>();
     const rest = [...alive];
+    this.progress.value = { read: 0, all: alive.length };
     const work = async () => {
       for (let branch = rest.shift(); branch; branch = rest.shift()) {
         const known = this.#logs.value.get(branch.id) ?? [];
         const after = known.at(-1)?.seq ?? branch.forked_at_seq;
         logs.set(branch.id, [...known, ...(await readLog(this.#api, branch.id, after))]);
+        this.progress.value = { read: logs.size, all: alive.length };
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));

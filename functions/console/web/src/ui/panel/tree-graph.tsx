@@ -23,14 +23,14 @@ export function TreeGraph({ layout, model }: Props) {
         <path key={keyOf(line)} class="line" d={pathOf(line)} {...marks(line)} />
       ))}
       {rows.map((row, i) => (
-        <Dot key={row.node.key} row={row} i={i} model={model} />
+        <Dot key={i} row={row} i={i} model={model} />
       ))}
     </svg>
   );
 }
 
 function Dot({
-  row: { node, column, folded },
+  row: { node, column, kind },
   i,
   model,
 }: {
@@ -44,7 +44,7 @@ function Dot({
     'data-shown': node.shown,
     'data-path': model.path.has(node),
   };
-  if (folded > 0) {
+  if (kind !== 'node') {
     return (
       <g class="dot-fold" {...data}>
         <rect x={at.cx - 4} y={at.cy - 11} width="8" height="22" />

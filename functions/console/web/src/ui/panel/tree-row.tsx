@@ -1,5 +1,6 @@
-// A row of the tree, as text.
+// A row of the tree, as text: first the name, then what there is to know about it.
 
+import { ChevronDown, ChevronRight, GitFork } from 'lucide-preact';
 import type { TreeRow } from '../../store/tree-layout';
 import type { TreeNode } from '../../store/tree-model';
 import { exact } from '../kit/time';
@@ -7,49 +8,85 @@ import { exact } from '../kit/time';
 interface Props {
   row: TreeRow;
   height: number;
+  /** Room for the graph before the text, in pixels. */
+  indent: number;
   current: boolean;
   /** Whether the open session shows it. */
   path: boolean;
+  /** The newest question of its session, in the wide view; '' for none. */
+  newest: string;
   /** Whether the Tab key focuses it; arrow keys focus the others. */
   tab: boolean;
   onFocus: () => void;
   onOpen: () => void;
+  onToggle: () => void;
 }
 
-export function TreeRowView({ row, height, current, path, tab, onFocus, onOpen }: Props) {
-  const { node, folded } = row;
-  const { kind, shown, time } = node;
-  const text = folded > 0 ? `${folded} more` : textOf(node);
-  const faded = kind === 'turn' && !shown;
+export function TreeRowView(props: Props) {
+  const { row, height, indent, current, path, newest, tab, onFocus, onOpen, onToggle } = props;
+  const { node, kind, open, folded } = row;
+  const single = kind === 'node';
+  const text = textOf(row);
+  const faded = single && node.kind === 'turn' && !node.shown;
+  const forks = single && node.kind === 'session' && node.parent;
   return (
-    <li style={{ height: `${height}px` }}>
+    <li style={{ height: `${height}px`, paddingInlineStart: `${indent}px` }}>
       <button
         type="button"
         class="tree-row"
-        data-kind={folded > 0 ? 'fold' : kind}
+        data-kind={single ? node.kind : 'fold'}
         data-shown={!faded}
         data-path={path}
         aria-current={current ? 'location' : undefined}
-        aria-disabled={node.deleted || undefined}
+        aria-disabled={(single && node.deleted) || undefined}
         tabIndex={tab ? 0 : -1}
         title={text}
         onFocus={onFocus}
         onClick={onOpen}
       >
-        <span class="tree-text">{text}</span>
+        {forks && <GitFork size={14} aria-label="Fork:" />}
+        <span class="tree-text" dir="auto">
+          {text}
+        </span>
         {faded && <span class="hidden">(rewound)</span>}
         {current && <span class="badge">you are here</span>}
-        {folded === 0 && <time dateTime={new Date(time).toISOString()}>{exact(time)}</time>}
+        {newest && (
+          <span class="tree-newest" dir="auto">
+            {newest}
+          </span>
+        )}
+        {single && <time dateTime={new Date(node.time).toISOString()}>{exact(node.time)}</time>}
       </button>
+      {open !== null && (
+        <button
+          type="button"
+          class="tree-toggle"
+          aria-expanded={open}
+          aria-label={open ? `Fold ${text}` : `Unfold ${text}: ${turns(folded)}`}
+          title={open ? 'Fold' : turns(folded)}
+          tabIndex={tab ? 0 : -1}
+          onClick={onToggle}
+        >
+          {open ? <ChevronDown size={15} aria-hidden="true" /> : folded}
+          {!open && <ChevronRight size={15} aria-hidden="true" />}
+        </button>
+      )}
     </li>
   );
 }
 
-function textOf({ kind, label, deleted, undoes, returns, parent, invocation }: TreeNode): string {
+const turns = (count: number): string => (count === 1 ? '1 turn' : `${count} turns`);
+
+function textOf({ kind, folded, node }: TreeRow): string {
+  if (kind === 'run') return `${folded} more`;
+  if (kind === 'more') return `${folded} older branches`;
+  return nameOf(node);
+}
+
+function nameOf({ kind, label, deleted, undoes, returns, invocation }: TreeNode): string {
   switch (kind) {
     case 'session':
-      if (deleted) return 'Deleted session';
-      return `${parent ? 'Fork: ' : ''}${label || 'Untitled'}`;
+      return deleted ? 'Deleted session' : label || 'Untitled';
     case 'turn':
       return label || 'No text';
     case 'rewind':
