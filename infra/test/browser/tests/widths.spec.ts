@@ -71,6 +71,9 @@ for (const width of WIDTHS) {
       await page.getByRole('button', { name: 'Side panel' }).click();
       await expect(page.getByTestId('state')).toBeVisible();
       expect(await widthOf(console.chat)).toBeGreaterThanOrEqual(Math.min(width, 440));
+      const tree = page.getByRole('tab', { name: 'Tree' });
+      const close = page.getByRole('button', { name: 'Close the side panel' });
+      expect(await overlap(tree, close)).toBe(false);
       const modal = page.locator('.panel:modal');
       await expect(modal).toHaveCount(width < 1024 ? 1 : 0);
     });

@@ -42,7 +42,7 @@ function Dot({
   const data = {
     'data-kind': node.kind,
     'data-shown': node.shown,
-    'data-path': model.path.has(node),
+    'data-path': kind !== 'more' && model.path.has(node),
   };
   if (kind !== 'node') {
     return (
