@@ -139,7 +139,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 }
 
 test('a hundred forks can be read on a phone and on a desktop', async ({ console, api, page }) => {
-  test.setTimeout(300_000);
+  test.setTimeout(600_000);
   const { id } = await api.createSession({ name: 'Trip to Lisbon' });
   const said = await api.say(id, ['One', 'First.'], ['Two', 'Second.'], ['Three', 'Third.']);
   const forks: Session[] = []; // one after another: many at once meet in their origin
