@@ -28,14 +28,14 @@ func Entries() []Entry {
 				Stream: "`Flush` every 250 ms",
 			},
 		},
-		saved("rethread-langgraph", "Rethread, RethreadSaver of LangGraph, as it is by default", "RethreadSaver, default",
+		saved("rethread-langgraph", record.RethreadSaver+byDefault, "RethreadSaver",
 			"`graph.invoke`, durability `async`", writesByDefault),
-		python("langgraph", "LangGraph, DynamoDBSaver, as it is by default", "DynamoDBSaver, default", "langgraph", howLangGraph(
+		python("langgraph", record.DynamoDBSaver+byDefault, "DynamoDBSaver", "langgraph", howLangGraph(
 			"`graph.invoke`, durability `async`; no S3 bucket, into which it can put checkpoints over 350 KB"),
 			[]string{"langgraph", "langgraph-checkpoint-aws"}, "langgraph_saver.py"),
-		saved("rethread-langgraph-best", "Rethread, RethreadSaver of LangGraph, at its best", "RethreadSaver, best",
+		saved("rethread-langgraph-best", record.RethreadSaver+atBest, "RethreadSaver, exit",
 			"`graph.invoke`, durability `exit`", writesAtExit, "best"),
-		python("langgraph-best", "LangGraph, DynamoDBSaver, at its best", "DynamoDBSaver, best", "langgraph", howLangGraph(
+		python("langgraph-best", record.DynamoDBSaver+atBest, "DynamoDBSaver, exit", "langgraph", howLangGraph(
 			"`graph.invoke`, durability `exit`, compressed checkpoints; no S3 bucket"),
 			[]string{"langgraph", "langgraph-checkpoint-aws"}, "langgraph_saver.py", "best"),
 		python("langchain", "LangChain, DynamoDBChatMessageHistory", "LangChain", "langchain", record.How{
@@ -62,8 +62,8 @@ func Entries() []Entry {
 		{
 			Key: "mastra", Name: "Mastra, DynamoDBStore", Short: "Mastra", Packages: packagesOfNode, Start: startMastra,
 			How: record.How{
-				Write:  "`saveMessages`, both messages of a turn",
-				Load:   "`listMessages` of all",
+				Write:  "`saveMessages`, both messages of a turn; they have their text twice, as Mastra's `MessageList` makes them",
+				Load:   "`listMessages` of all, which reads a single page, of at most 1 MB",
 				Rewind: "`deleteMessages` of the two, after `listMessages` for their ids",
 				Fork:   "no function: `saveThread`, `saveMessages` of all with new ids",
 				Stream: "`saveMessages` of the same message, longer each time",
@@ -71,6 +71,12 @@ func Entries() []Entry {
 		},
 	}
 }
+
+// How LangGraph's savers are used.
+const (
+	byDefault = "as it is by default"
+	atBest    = "at its best"
+)
 
 // RethreadSaver is to need at most 2,000 write units for 100 turns with all checkpoints, and
 // 500 with the last one of each turn.
@@ -88,8 +94,8 @@ func saved(key, name, short, write string, most float64, args ...string) Entry {
 func howLangGraph(write string) record.How {
 	return record.How{
 		Write:  write,
-		Load:   "`get_state`",
-		Rewind: "`get_state_history`, then `update_state` at the checkpoint before the turn",
+		Load:   "`get_state` with a new saver",
+		Rewind: "`get_state_history` with a new saver, then `update_state` at the checkpoint before the turn",
 		Fork:   "no function: `get_state_history`, then `update_state` of another thread",
 		Stream: "not by its graph: `update_state` of the same message, longer each time",
 	}

@@ -25,9 +25,9 @@ const (
 
 const preface = `# Rethread and other conversation stores, side by side
 
-What DynamoDB charges for the same conversations in Rethread and in stores that frameworks offer, measured on %s in one run
-(` + "`make bench-peers`" + `): the same engine (%s), the same texts, and one meter, a proxy that counts every request in the units
-that AWS charges. A turn is a question of %s and an answer of %s characters of ordinary English (infra/bench/prose). Every thread
+What DynamoDB charges for the same conversations in Rethread and in stores that frameworks offer, measured on %s by
+` + "`make bench-peers`" + `: the same engine (%s), the same texts, and the same meter, a proxy that counts every request in the
+units that AWS charges. A turn is a question of %s and an answer of %s characters of ordinary English (infra/bench/prose). Every thread
 was read back after each step and compared with what had been stored. The data is [peers.json](peers.json).
 
 How to read the tables:
@@ -35,8 +35,8 @@ How to read the tables:
 - **W** are write units, **R** read units; on-demand tables cost $%v and $%v a million of them in us-east-1. Functions and gateways
   are not in these tables: a peer runs in your own process, which you pay for. [Costs](../costs.md) has what Rethread costs with
   everything on the way.
-- *Rethread, whole HTTP requests* includes access checks, protection against a request that is sent twice, and the fan-out to
-  watchers. The other rows are calls of a library in one process, without access control.
+- *Rethread, whole HTTP requests* and *RethreadSaver* include access checks, protection against a request that is sent twice, and
+  the fan-out to watchers. The other rows are calls of a library in one process, without access control.
 - A peer is used as its documentation shows. Where it has no function for a step, the least that a user could do was measured;
   [what was called](#what-was-called) says so.
 `
@@ -88,6 +88,8 @@ func (r Record) page() string {
 		"An answer of %s tokens, 50 a second, in a thread of %d turns, stored so that a crash loses at most 250 ms of it. "+
 		"Other stores are asked to store what has come every 250 ms.\n\n", number(float64(r.Plan.Tokens)), r.Plan.Before)
 	r.streams(&b)
+	b.WriteString("\n## LangGraph's savers\n\nThe same graph, with Rethread's saver and with that of langgraph-checkpoint-aws:\n")
+	r.savers(&b)
 	r.verdict(&b)
 	r.called(&b)
 	return b.String()

@@ -12,9 +12,12 @@ const (
 	plotWidth, plotHeight = 900, 460
 	lineWidth             = 2.5
 	fontSize              = 12.0
+	labelCount            = 7
+	// margin is room for names in fonts that are wider than the one that is measured.
+	margin = "\u00a0\u00a0\u00a0"
 	// mostWrites and mostReads cut off lines, since small values could not be told apart
 	// beside the largest.
-	mostWrites, mostReads = 60, 120
+	mostWrites, mostReads = 60, 240
 )
 
 // plot is a chart in a file of its own. Its background is white, so that dark pages show it
@@ -92,7 +95,7 @@ func (r Record) lines(p *charts.Painter, text string, most float64, labels []str
 		SeriesNames: r.shorts(), FontStyle: font(), Offset: charts.OffsetStr{Top: "34", Left: "left"},
 	}
 	opt.XAxis.Labels, opt.XAxis.LabelFontStyle = labels, font()
-	opt.YAxis = []charts.YAxisOption{{Min: charts.Ptr(0.0), Max: charts.Ptr(most), LabelFontStyle: font()}}
+	opt.YAxis = []charts.YAxisOption{{Min: charts.Ptr(0.0), Max: charts.Ptr(most), LabelCount: labelCount, LabelFontStyle: font()}}
 	opt.Symbol = charts.Symbol{Shape: charts.SymbolNone}
 	if len(labels) < 2*r.Plan.Step {
 		opt.Symbol = charts.Symbol{Shape: charts.SymbolDot}
@@ -119,6 +122,7 @@ func (r Record) drawStream(p *charts.Painter) error {
 	opt.Title = title(fmt.Sprintf("Write units of a streamed answer of %s tokens", number(float64(r.Plan.Tokens))))
 	opt.Legend.Show = charts.Ptr(false)
 	opt.CategoryAxis.Labels, opt.CategoryAxis.LabelFontStyle = labels, font()
+	opt.ValueAxis = []charts.ValueAxisOption{{Min: charts.Ptr(0.0), LabelFontStyle: font()}}
 	opt.SeriesList[0].Label.Show = charts.Ptr(true)
 	opt.SeriesList[0].Label.FontStyle = font()
 	opt.ValueFormatter = number
@@ -128,7 +132,7 @@ func (r Record) drawStream(p *charts.Painter) error {
 func (r Record) shorts() []string {
 	var names []string
 	for _, p := range r.Peers {
-		names = append(names, p.Short)
+		names = append(names, p.Short+margin)
 	}
 	return names
 }

@@ -4,62 +4,101 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/rethread/rethread/infra/bench/meter"
 )
 
-// verdict says from the data where other stores need fewer units than Rethread through HTTP, and where
-// they fail. Rethread's rows come first.
+// step is a part of the scenarios that every peer plays.
+type step struct {
+	name string
+	// usage returns what a peer needed, if it did not fail.
+	usage func(Peer) (meter.Usage, bool)
+}
+
+func (r Record) steps() []step {
+	var all []step
+	for _, n := range r.Plan.Turns {
+		all = append(all, step{fmt.Sprintf("storing %d turns", n), func(p Peer) (meter.Usage, bool) { return p.At(n) }})
+	}
+	for _, n := range r.Plan.Turns {
+		all = append(all, step{fmt.Sprintf("loading %d turns", n), func(p Peer) (meter.Usage, bool) { return p.LoadAt(n) }})
+	}
+	return append(all,
+		step{"a rewind", func(p Peer) (meter.Usage, bool) { return p.Rewind.Usage, p.Rewind.Error == "" }},
+		step{"a fork", func(p Peer) (meter.Usage, bool) { return p.Fork.Usage, p.Fork.Error == "" }},
+		step{"a streamed answer", func(p Peer) (meter.Usage, bool) { return p.Stream.Usage, p.Stream.Error == "" }})
+}
+
+// verdict says from the data where other stores need fewer units than Rethread through
+// HTTP, and where they fail. Rethread's rows come first.
 func (r Record) verdict(b *strings.Builder) {
 	b.WriteString("\n## Where others are better, and where they fail\n\n")
-	ours, others := r.Peers[0], r.others()
-	for _, n := range r.Plan.Turns {
-		own, _ := ours.At(n)
-		r.better(b, fmt.Sprintf("storing %d turns", n), dollars(own), others, func(p Peer) (float64, bool) {
-			u, ok := p.At(n)
-			return dollars(u), ok
-		})
-	}
-	for _, n := range r.Plan.Turns {
-		own, _ := ours.LoadAt(n)
-		r.better(b, fmt.Sprintf("loading %d turns", n), dollars(own), others, func(p Peer) (float64, bool) {
-			u, ok := p.LoadAt(n)
-			return dollars(u), ok
-		})
-	}
-	for _, step := range []struct {
-		name string
-		of   func(Peer) Outcome
-	}{
-		{"a rewind", func(p Peer) Outcome { return p.Rewind }},
-		{"a fork", func(p Peer) Outcome { return p.Fork }},
-		{"a streamed answer", func(p Peer) Outcome { return p.Stream }},
-	} {
-		r.better(b, step.name, dollars(step.of(ours).Usage), others, func(p Peer) (float64, bool) {
-			return dollars(step.of(p).Usage), step.of(p).Error == ""
-		})
+	for _, s := range r.steps() {
+		r.better(b, s)
 	}
 	for _, p := range r.Peers {
 		if p.Failed != nil {
 			fmt.Fprintf(b, "- %s **fails at turn %d** of a thread: %s\n", p.Name, p.Failed.Turn, plain(p.Failed.Error))
 		}
+		for _, l := range p.Loads {
+			if l.Wrong != "" {
+				fmt.Fprintf(b, "- %s **does not load %d turns whole**: %s\n", p.Name, l.Turns, plain(l.Wrong))
+			}
+		}
 	}
 }
 
-// others are the peers that are not Rethread.
-func (r Record) others() []Peer {
-	return slices.DeleteFunc(slices.Clone(r.Peers), func(p Peer) bool { return strings.HasPrefix(p.Name, "Rethread") })
-}
-
-// better names the peers whose units for a step cost less than ours.
-func (Record) better(b *strings.Builder, step string, ours float64, others []Peer, cost func(Peer) (float64, bool)) {
+// better names the stores of others whose units for a step cost less than those of Rethread
+// through HTTP.
+func (r Record) better(b *strings.Builder, s step) {
+	own, _ := s.usage(r.Peers[0])
 	var names []string
-	for _, p := range others {
-		if c, ok := cost(p); ok && c < ours {
-			names = append(names, fmt.Sprintf("%s (%.0f %%)", p.Name, 100*c/ours))
+	for _, p := range r.Peers {
+		if u, ok := s.usage(p); ok && dollars(u) < dollars(own) && !strings.HasPrefix(p.Name, "Rethread") {
+			names = append(names, fmt.Sprintf("%s (%.0f %%)", p.Name, 100*dollars(u)/dollars(own)))
 		}
 	}
 	if len(names) == 0 {
-		fmt.Fprintf(b, "- For %s, no other store's units cost less than those of Rethread through HTTP.\n", step)
+		fmt.Fprintf(b, "- For %s, no other store's units cost less than those of Rethread through HTTP.\n", s.name)
 		return
 	}
-	fmt.Fprintf(b, "- For %s, the units of these cost less than those of Rethread through HTTP: %s.\n", step, strings.Join(names, "; "))
+	fmt.Fprintf(b, "- For %s, the units of these cost less than those of Rethread through HTTP: %s.\n", s.name, strings.Join(names, "; "))
+}
+
+// The names of LangGraph's savers begin with these, and end with how both are used.
+const (
+	RethreadSaver = "Rethread, RethreadSaver of LangGraph, "
+	DynamoDBSaver = "LangGraph, DynamoDBSaver, "
+)
+
+// savers compares the savers of LangGraph, used in the same way.
+func (r Record) savers(b *strings.Builder) {
+	for _, own := range r.Peers {
+		way, ok := strings.CutPrefix(own.Name, RethreadSaver)
+		i := slices.IndexFunc(r.Peers, func(p Peer) bool { return p.Name == DynamoDBSaver+way })
+		if !ok || i < 0 {
+			continue
+		}
+		fmt.Fprintf(b, "\n| LangGraph %s | RethreadSaver | DynamoDBSaver | RethreadSaver's units cost |\n|---|---:|---:|---:|\n", way)
+		for _, s := range r.steps() {
+			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", s.name, s.cell(own), s.cell(r.Peers[i]), s.ratio(own, r.Peers[i]))
+		}
+	}
+}
+
+func (s step) cell(p Peer) string {
+	if u, ok := s.usage(p); ok {
+		return units(u)
+	}
+	return "**fails**"
+}
+
+// ratio returns the price of one peer's units in percent of another's.
+func (s step) ratio(p, of Peer) string {
+	u, ok := s.usage(p)
+	base, known := s.usage(of)
+	if !ok || !known || dollars(base) == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.3g %%", 100*dollars(u)/dollars(base))
 }
