@@ -76,6 +76,9 @@ func (r Record) Files() (map[string][]byte, error) {
 func (r Record) page() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, preface, r.Date, r.Engine, number(float64(r.Plan.Question)), number(float64(r.Plan.Answer)), writePrice, readPrice)
+	if r.Caveat != "" {
+		fmt.Fprintf(&b, "- %s\n", r.Caveat)
+	}
 	longest := slices.Max(r.Plan.Turns)
 	fmt.Fprintf(&b, "\n## A thread that grows\n\n![Write units of each turn, by the length of the thread](peers-writes.svg)\n\n"+
 		"Units of all turns together, and the list price of the longest thread:\n\n")

@@ -10,11 +10,13 @@ import (
 	"github.com/rethread/rethread/infra/bench/meter"
 )
 
-// Record is the result of one run of `make bench-peers`.
+// Record is the result of `make bench-peers`.
 type Record struct {
 	Date string `json:"date"` // UTC
 	// Engine is the database that all peers stored in.
 	Engine string `json:"engine"`
+	// Caveat is a sentence about this record that its readers must know; a whole run has none.
+	Caveat string `json:"caveat,omitempty"`
 	Plan   Plan   `json:"plan"`
 	Peers  []Peer `json:"peers"`
 }
