@@ -17,8 +17,8 @@ import (
 )
 
 // exportBuffer is how much of a document is buffered before it is sent: an
-// error before that is answered with a problem.
-const exportBuffer = 64 << 10
+// error before that is answered with a problem. Most documents are shorter.
+const exportBuffer = 1 << 20
 
 // Export streams whole sessions as documents.
 func Export(c Config) http.Handler {

@@ -31,22 +31,32 @@ func (m meddling) Event(e archive.Event) error {
 	return m.Sink.Event(e)
 }
 
-// If a session changes during its export, the document has no end, and the log
-// reports the reason without an error.
-func TestExportOfAChangingSession(t *testing.T) {
+// If a session changes during its export, a document of which nothing is sent yet is
+// refused.
+func TestExportOfAChangingShortSession(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)
 	id := s.mustCreate(t, alice, `{}`).ID
-	long := strings.Repeat("long ", 20<<10)
-	say := func(text string) {
-		s.mustAppend(t, id, fmt.Sprintf(`{"invocation_id":"i","author":"user","content":{"role":"user","parts":[{"text":%q}]}}`, text))
+	s.say(t, id, "hello")
+	s.config.Exports = changingStore{s.config.Exports, func() { s.say(t, id, "more") }}
+	s.export = rest.Export(s.config)
+	s.must(t, 409, get(alice, "/sessions/"+id+"/export"))
+}
+
+// If a session changes during its export, a document that is being sent has no end,
+// and the log reports the reason without an error.
+func TestExportOfAChangingLongSession(t *testing.T) {
+	t.Parallel()
+	s := newSystem(t)
+	id := s.mustCreate(t, alice, `{}`).ID
+	for range 12 {
+		s.say(t, id, strings.Repeat("long ", 20<<10))
 	}
-	say(long)
 	export := get(alice, "/sessions/"+id+"/export")
 	if got := s.must(t, 200, export); !json.Valid(got.body) {
 		t.Errorf("undisturbed, %d bytes are no document", len(got.body))
 	}
-	s.config.Exports = changingStore{s.config.Exports, func() { say("more") }}
+	s.config.Exports = changingStore{s.config.Exports, func() { s.say(t, id, "more") }}
 	s.export = rest.Export(s.config)
 	got := s.must(t, 200, export)
 	if len(got.body) == 0 || json.Valid(got.body) {
@@ -56,4 +66,9 @@ func TestExportOfAChangingSession(t *testing.T) {
 		!strings.Contains(log, "the session changed while it was exported") {
 		t.Errorf("the log says %q", log)
 	}
+}
+
+func (s *system) say(t *testing.T, id, text string) {
+	t.Helper()
+	s.mustAppend(t, id, fmt.Sprintf(`{"invocation_id":"i","author":"user","content":{"role":"user","parts":[{"text":%q}]}}`, text))
 }
