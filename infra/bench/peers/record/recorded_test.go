@@ -39,7 +39,7 @@ func TestRecorded(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got, want) {
-				t.Errorf("`make bench-peers PAGE=1` writes another %s (-file +written):\n%s", name, cmp.Diff(string(got), string(want)))
+				t.Errorf("`make bench-peers DRAW=1` writes another %s (-file +written):\n%s", name, cmp.Diff(string(got), string(want)))
 			}
 		}
 	})
