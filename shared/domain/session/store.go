@@ -20,7 +20,7 @@ type ListQuery struct {
 	UserID string
 	Agent  string
 	Status Status
-	Text   string // in the name, whatever the case
+	Text   string // words that the name contains, in any order, whatever the case
 	Limit  int
 	After  string // position of an earlier page, from ListPage.Next
 }
@@ -29,7 +29,19 @@ type ListQuery struct {
 func (q ListQuery) Matches(agent string, status Status, name string) bool {
 	return (q.Agent == "" || agent == q.Agent) &&
 		(q.Status == "" || status == q.Status) &&
-		(q.Text == "" || strings.Contains(strings.ToLower(name), strings.ToLower(q.Text)))
+		containsWords(name, q.Text)
+}
+
+// containsWords reports whether a name contains each word of a text, in any order,
+// whatever the case.
+func containsWords(name, text string) bool {
+	name = strings.ToLower(name)
+	for word := range strings.FieldsSeq(strings.ToLower(text)) {
+		if !strings.Contains(name, word) {
+			return false
+		}
+	}
+	return true
 }
 
 // ListPage is a page of sessions; Next is "" at the end. A page may be short,

@@ -20,7 +20,7 @@ func (s *server) addTools(to *sdk.Server) error {
 				"caller. A page may be short, or empty, and still not be the last: go on with next_cursor until it is null."),
 			listRules(), s.listSessions),
 		addTool(s, to, reading("search_sessions", "Search sessions",
-			"Lists the sessions whose name contains a text, whatever the case; otherwise like list_sessions. "+
+			"Lists the sessions whose name contains each word of a text, in any order and whatever the case; otherwise like list_sessions. "+
 				"It does not look into the events."),
 			listRules().with("query", length(1, session.MaxName)), s.searchSessions),
 		addTool(s, to, reading("get_session", "Get a session",

@@ -45,7 +45,7 @@ export class Sessions {
     removeEventListener('online', this.#wake);
   }
 
-  /** Lists the sessions whose names contain a text. */
+  /** Lists the sessions whose names contain each word of a text, in any order. */
   async search(text: string): Promise<void> {
     if (text === this.query.value) return;
     this.query.value = text;
