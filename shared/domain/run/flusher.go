@@ -13,9 +13,9 @@ import (
 
 // stream is an item in progress. It batches deltas, so that several take one write:
 // the first is due at once, later ones when an interval has passed since the last
-// flush or FlushBytes of text are pending. The interval doubles with each flush from
-// a quarter of FlushEvery to all of it: the first words come quickly, and the many
-// that follow take fewer writes.
+// flush or FlushBytes of text are pending. For watchers the interval doubles with each
+// flush from a quarter of FlushEvery to all of it: the first words come quickly, and
+// the many that follow take fewer writes. While nobody watches, it is FlushEvery.
 type stream struct {
 	start   ItemStart
 	pace    Pace
@@ -83,11 +83,14 @@ func (s *stream) due() <-chan time.Time {
 }
 
 // firstInterval is the part of FlushEvery, as a divisor, that an item's first
-// interval takes.
+// interval takes while somebody watches.
 const firstInterval = 4
 
 // flushed records that the pending deltas are stored.
 func (s *stream) flushed() {
 	s.every = min(max(2*s.every, s.pace.FlushEvery/firstInterval), s.pace.FlushEvery)
+	if !s.stored.Watched() {
+		s.every = s.pace.FlushEvery
+	}
 	s.waiting, s.bytes, s.timer, s.last = nil, 0, nil, time.Now()
 }

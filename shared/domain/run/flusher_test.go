@@ -25,23 +25,43 @@ const (
 func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRecorder()
-		mustExecute(t, newWorker(r, func(ctx context.Context, _ run.Request, emit func(run.Output) error) error {
-			if err := says(ctx, emit, 60*time.Millisecond, strings.Split("abcdefghijklmn", "")...); err != nil {
-				return err
-			}
-			return wait(ctx, time.Second) // silent: pending deltas must be stored all the same
-		}))
-		var got []string
-		for _, o := range r.all("Flush") {
-			got = append(got, fmt.Sprintf("%s %s", o.at, o.deltas[0].Text))
-		}
-		if diff := cmp.Diff([]string{"60ms a", "122.5ms b", "247.5ms cd", "497.5ms efgh", "747.5ms ijkl", "997.5ms mn"}, got); diff != "" {
+		mustExecute(t, newWorker(r, saysAlphabet))
+		if diff := cmp.Diff([]string{"60ms a", "122.5ms b", "247.5ms cd", "497.5ms efgh", "747.5ms ijkl", "997.5ms mn"}, flushesOf(r)); diff != "" {
 			t.Errorf("flushes (-want +got):\n%s", diff)
 		}
 		if begun := r.all("Begin"); len(begun) != 1 || string(begun[0].event.Fields["content"]) != `{"role":"model","parts":[]}` {
 			t.Errorf("begun: %+v", begun)
 		}
 	})
+}
+
+func TestFlushWhileNobodyWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecorder()
+		r.unwatched = true
+		mustExecute(t, newWorker(r, saysAlphabet))
+		if diff := cmp.Diff([]string{"60ms a", "310ms bcde", "560ms fghi", "810ms jklm", "1.06s n"}, flushesOf(r)); diff != "" {
+			t.Errorf("flushes (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// saysAlphabet says a letter each 60 ms, and is then silent: pending deltas must be
+// stored all the same.
+func saysAlphabet(ctx context.Context, _ run.Request, emit func(run.Output) error) error {
+	if err := says(ctx, emit, 60*time.Millisecond, strings.Split("abcdefghijklmn", "")...); err != nil {
+		return err
+	}
+	return wait(ctx, time.Second)
+}
+
+// flushesOf returns when each flush was, and its text.
+func flushesOf(r *recorder) []string {
+	var got []string
+	for _, o := range r.all("Flush") {
+		got = append(got, fmt.Sprintf("%s %s", o.at, o.deltas[0].Text))
+	}
+	return got
 }
 
 func TestFlushWhenMuchWaits(t *testing.T) {

@@ -82,6 +82,8 @@ type Item interface {
 	// run is final or the item complete. After an error, rest is what is not stored:
 	// after fault.Busy the caller may flush that again.
 	Flush(ctx context.Context, deltas []Delta) (rest []Delta, err error)
+	// Watched reports whether somebody may have watched the item at its last flush.
+	Watched() bool
 	// FlushAt is Flush after the delta with the number offset: it returns
 	// fault.Conflict, with the latest offset, if another writer's deltas came
 	// between.

@@ -61,7 +61,8 @@ type History struct {
 type Pace struct {
 	// FlushEvery is the maximum time that a delta is pending, in addition to the
 	// duration of the previous write; default 250 ms. An item's first delta is
-	// stored at once, the next ones after a quarter and half of that time.
+	// stored at once, the next ones after a quarter and half of that time if somebody
+	// watches.
 	FlushEvery time.Duration
 	// FlushBytes is how much text may be pending, measured as JSON; default 800,
 	// which takes one write unit with everything stored around it.

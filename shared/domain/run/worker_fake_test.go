@@ -40,6 +40,7 @@ type recorder struct {
 	continuations int                     // how often the run has been continued
 	takes         time.Duration           // how long a write lasts
 	refuse        func(name string) error // nil accepts everything
+	unwatched     bool                    // nobody watches its items
 	storedFirst   int                     // how many deltas of a refused flush are stored
 }
 
@@ -167,6 +168,8 @@ type recordedItem struct {
 }
 
 func (i *recordedItem) ID() string { return i.id }
+
+func (i *recordedItem) Watched() bool { return !i.unwatched }
 
 func (i *recordedItem) Flush(_ context.Context, deltas []run.Delta) ([]run.Delta, error) {
 	err := i.record(op{name: "Flush", id: i.id, deltas: slices.Clone(deltas)})

@@ -92,6 +92,9 @@ func (it *item) Flush(ctx context.Context, deltas []run.Delta) (rest []run.Delta
 	return it.flush(ctx, deltas, func() error { return nil })
 }
 
+// Watched implements run.Item.
+func (it *item) Watched() bool { return !it.quiet }
+
 // FlushAt implements run.Item.
 func (it *item) FlushAt(ctx context.Context, offset int64, deltas []run.Delta) error {
 	_, err := it.flush(ctx, deltas, func() error {
