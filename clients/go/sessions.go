@@ -16,9 +16,12 @@ type SessionQuery struct {
 	UserID string // another user's, for admins
 	Agent  string
 	Status Status
-	Name   string // part of the name, ignoring case
-	Limit  int    // of a page, up to 1000; 0 means 100
-	Cursor string // of the page to begin with
+	Name   string // words of the name, in any order, ignoring case
+	// Messages are words that were said in one message, which is then the session's
+	// Match. Not with Name.
+	Messages string
+	Limit    int    // of a page, up to 1000; 0 means 100
+	Cursor   string // of the page to begin with
 }
 
 func (q SessionQuery) values() url.Values {
@@ -30,6 +33,10 @@ func (q SessionQuery) values() url.Values {
 	set(out, "agent", q.Agent)
 	set(out, "status", string(q.Status))
 	set(out, "q", q.Name)
+	if q.Messages != "" {
+		out.Set("q", q.Messages)
+		out.Set("in", "messages")
+	}
 	return out
 }
 

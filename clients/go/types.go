@@ -70,6 +70,17 @@ type Session struct {
 	// deleted, at ExpiresTime; 0 if it is kept.
 	Retention   int64 `json:"retention,omitempty"`
 	ExpiresTime Time  `json:"expires_time,omitempty"`
+	// Match is the newest message that was searched for with SessionQuery.Messages.
+	Match *Match `json:"match,omitempty"`
+}
+
+// Match is a message that a search found.
+type Match struct {
+	EventID      string `json:"event_id"`
+	InvocationID string `json:"invocation_id"`
+	Seq          int64  `json:"seq"`
+	Author       string `json:"author"`
+	Text         string `json:"text"` // an excerpt around the first word that was found
 }
 
 // Fork is the origin of a forked session.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from typing import Literal
 
 from typing_extensions import Unpack
 
@@ -34,14 +35,17 @@ class AsyncSessions(AsyncResource):
         agent: str | None = None,
         status: SessionStatus | None = None,
         q: str | None = None,
+        in_: Literal["names", "messages"] | None = None,
         shared: bool | None = None,
         user_id: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncList[Session]:
-        """Sessions, newest activity first. `q` is a part of the name; `shared` lists those of others."""
-        query = {"agent": agent, "status": status, "q": q, "shared": shared, "user_id": user_id}
+        """Sessions, newest activity first. `q` has words of the name, or with `in_="messages"` of a
+        message, which is then the session's `match`; `shared` lists those of others.
+        """
+        query = {"agent": agent, "status": status, "q": q, "in": in_, "shared": shared, "user_id": user_id}
         return self._list("/sessions", (), {**query, "limit": limit, "cursor": cursor}, options)
 
     async def create(self, session: SessionRequest | None = None, **options: Unpack[WriteOptions]) -> Session:
