@@ -10,7 +10,9 @@ beforeEach(async () => {
   mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   server = new Server();
   server.reasons = [];
+  server.changes = 0;
   server.watch({
+    onAccess: () => server.changes++,
     onEnd: ({ status, reason }) => {
       server.ends.push(status);
       server.reasons.push(reason);
@@ -44,9 +46,11 @@ test('continues if access remains', async () => {
   server.socket.receive(unsubscribed('revoked', 403));
   await advance(250);
   server.wantAsked('subscribe 0.0.0');
+  assert.equal(server.changes, 0);
   server.answer('subscribed');
   await advance(60_000);
   server.wantAsked();
+  assert.equal(server.changes, 1);
   server.socket.receive(unsubscribed('expired', 403));
   await advance(250);
   server.answer('error', refusal);

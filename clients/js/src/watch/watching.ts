@@ -34,6 +34,11 @@ export interface WatchOptions<Item = Event> {
   /** Called with the connection's state after each change. */
   onConnection?: (connection: WatchConnection) => void;
   /**
+   * Called when the share that gave access has ended, but another one still gives it. The caller's
+   * right may have changed: `sessions.get` returns it as `access`.
+   */
+  onAccess?: () => void;
+  /**
    * Called once when watching ends with a final error. Its status is 404 (no such session), 403 (no
    * access), 410 (deleted), or 400 or 422 (invalid request).
    */
@@ -340,7 +345,9 @@ export class SessionWatch implements Watching {
       },
       subscribed: () => {
         this.#failures = 0;
+        const changed = this.#endReason !== undefined;
         this.#endReason = undefined;
+        if (changed) this.#options.onAccess?.();
         this.#live ||= this.#connection === connection;
         this.#report();
         this.#update();

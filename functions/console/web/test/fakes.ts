@@ -92,7 +92,9 @@ export function fakeChat(server: FakeServer) {
     });
   const end = (status: number, reason?: WatchError['reason']) =>
     options?.onEnd?.(Object.assign(new RethreadError(status), { reason }));
-  return { chat, toasts, show, end, older };
+  const regranted = () => options?.onAccess?.();
+  const live = () => options?.onConnection?.({ state: 'live', retryAt: null });
+  return { chat, toasts, show, end, older, regranted, live };
 }
 
 export function session(id: string, more: Partial<Session> = {}): Session {

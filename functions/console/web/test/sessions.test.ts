@@ -86,6 +86,13 @@ describe('the list of sessions', () => {
     expect([ids(), told.length]).toEqual([[], 2]);
   });
 
+  test('has no session of others, even if this tab has changed one', async () => {
+    pages = { '': [[at('a', 10)], null] };
+    await sessions.refresh();
+    sessions.changed(at('b', 20, { access: 'write' }));
+    expect(ids()).toEqual(['a']);
+  });
+
   test('stays when it cannot be loaded', async () => {
     pages = { '': [[at('a', 10)], null] };
     await sessions.refresh();

@@ -50,6 +50,7 @@ export class App {
     const chat: Chat = new Chat(id, {
       api,
       toasts,
+      known: this.sessions.value?.list.peek().find((session) => session.id === id),
       draft: this.drafts.of(id),
       watch: api.watch.bind(api),
       changed: (session?: Session) => this.sessions.value?.changed(session),

@@ -1,7 +1,13 @@
 // One live session: its content, and the actions of the user.
 
 import { batch, computed, type Signal, signal } from '@preact/signals-core';
-import type { Rethread, WatchConnection, WatchedSession, Watching } from 'rethread';
+import {
+  ForbiddenError,
+  type Rethread,
+  type WatchConnection,
+  type WatchedSession,
+  type Watching,
+} from 'rethread';
 import { type Api, uid } from '../api/client';
 import { cancelRun, startRun } from '../api/runs';
 import { readSession } from '../api/sessions';
@@ -10,12 +16,15 @@ import { Feedback } from './feedback';
 import { Messages } from './message';
 import { Older } from './older';
 import { Queue, runOf } from './queue';
+import { rightsOf } from './rights';
 import type { Toasts } from './toasts';
 import { inputOf, type RunState, rowsOf, type Turn, turnsOf } from './turns';
 
 export interface ChatDeps {
   api: Api;
   toasts: Toasts;
+  /** The session as the list has it, if it does. */
+  known?: Session | undefined;
   /** What the user is writing. */
   draft: Signal<string>;
   watch: Rethread['watch'];
@@ -46,6 +55,8 @@ export class Chat {
   readonly id: string;
   /** The session's own data; null until loaded. */
   readonly session = signal<Session | null>(null);
+  /** What the user may do here; nothing until the session is loaded. */
+  readonly rights = computed(() => rightsOf(this.session.value));
   /** The loaded items, up to the newest. */
   readonly items = signal<readonly Event[]>([]);
   /** The items before those. */
@@ -101,6 +112,7 @@ export class Chat {
   constructor(id: string, deps: ChatDeps) {
     this.id = id;
     this.draft = deps.draft;
+    this.session.value = deps.known ?? null;
     this.#deps = deps;
     this.feedback = new Feedback(this, deps.api, deps.toasts);
     this.queue = new Queue(id, deps.api, deps.toasts);
@@ -109,7 +121,9 @@ export class Chat {
       onChange: (shown) => batch(() => this.#show(shown)),
       onConnection: (connection) => {
         this.connection.value = connection;
+        if (connection.state === 'live' && !this.session.peek()) void this.#read();
       },
+      onAccess: () => void this.#read(),
       onEnd: ({ status, reason }) => {
         batch(() => {
           // A session that was loaded and is now missing was deleted; one that is now forbidden
@@ -200,6 +214,7 @@ export class Chat {
     } catch (error) {
       this.#pending.value = null;
       this.#deps.toasts.fail(error);
+      if (error instanceof ForbiddenError) void this.#read(); // the right may have become less
       return false;
     } finally {
       this.queue.sends(null);

@@ -4,6 +4,7 @@ import { batch, computed, signal } from '@preact/signals-core';
 import type { Api } from '../api/client';
 import { deleteSession, listSessions, renameSession } from '../api/sessions';
 import type { Session } from '../api/types';
+import { rightsOf } from './rights';
 
 const PAGE = 40;
 const POLL_INTERVAL = 4000; // milliseconds, while the page is visible
@@ -77,7 +78,8 @@ export class Sessions {
 
   /** Applies a change made by this tab, and notifies the other tabs. */
   changed(session?: Session): void {
-    if (session && !this.query.value) {
+    const listed = session && rightsOf(session).own;
+    if (listed && !this.query.value) {
       this.list.value = [session, ...this.list.value.filter(({ id }) => id !== session.id)];
     }
     this.#others.postMessage('changed');

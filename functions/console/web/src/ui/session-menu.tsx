@@ -3,6 +3,7 @@
 import { Pencil, Trash2 } from 'lucide-preact';
 import { useLocation } from 'wouter-preact';
 import type { Session } from '../api/types';
+import { rightsOf } from '../store/rights';
 import { useApp, useView } from './context';
 import { Dialog } from './kit/dialog';
 import type { MenuItem } from './kit/menu';
@@ -10,6 +11,7 @@ import { quote } from './kit/text';
 
 export function useSessionMenu(session: Session): MenuItem[] {
   const { dialog } = useView();
+  if (!rightsOf(session).own) return [];
   return [
     {
       id: 'rename',

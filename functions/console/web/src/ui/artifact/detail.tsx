@@ -16,9 +16,11 @@ interface Props {
   artifacts: Artifacts;
   name: string;
   version: number;
+  /** Whether the session is the user's own. */
+  own: boolean;
 }
 
-export function ArtifactDetail({ artifacts, name, version }: Props) {
+export function ArtifactDetail({ artifacts, name, version, own }: Props) {
   const { artifact, dialog } = useView();
   const versions = useVersions(artifacts, name);
   const shown = versions?.find((one) => one.version === version);
@@ -32,7 +34,7 @@ export function ArtifactDetail({ artifacts, name, version }: Props) {
         <IconButton icon={ArrowLeft} label="All artifacts" onClick={close} />
         <h2 dir="auto">{label}</h2>
         {shown && <DownloadButton artifacts={artifacts} shown={shown} />}
-        {artifacts.list.value?.some((one) => one.name === name) && (
+        {own && artifacts.list.value?.some((one) => one.name === name) && (
           <IconButton
             icon={Trash2}
             label="Delete"

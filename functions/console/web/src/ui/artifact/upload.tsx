@@ -8,10 +8,12 @@ import { useApp } from '../context';
 
 interface Props {
   artifacts: Artifacts;
+  /** Whether a file can be put where all of the user's sessions see it. */
+  shareable: boolean;
   children: ComponentChildren;
 }
 
-export function UploadArea({ artifacts, children }: Props) {
+export function UploadArea({ artifacts, shareable, children }: Props) {
   const { toasts } = useApp();
   const [busy, setBusy] = useState(false);
   const [over, setOver] = useState(false);
@@ -72,14 +74,16 @@ export function UploadArea({ artifacts, children }: Props) {
             });
           }}
         />
-        <label>
-          <input
-            type="checkbox"
-            checked={shared}
-            onChange={({ currentTarget }) => setShared(currentTarget.checked)}
-          />
-          For all my sessions
-        </label>
+        {shareable && (
+          <label>
+            <input
+              type="checkbox"
+              checked={shared}
+              onChange={({ currentTarget }) => setShared(currentTarget.checked)}
+            />
+            For all my sessions
+          </label>
+        )}
       </div>
       <p class="hidden" role="status">
         {status}

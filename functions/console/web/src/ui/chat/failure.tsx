@@ -13,7 +13,7 @@ export function Failure({ chat, turn }: { chat: Chat; turn: Turn }) {
         <p dir="auto">{turn.error?.message ?? 'The agent failed and gave no reason.'}</p>
         {turn.error?.code && <code>{turn.error.code}</code>}
       </div>
-      {newest && (turn.cut || inputOf(turn).length > 0) && (
+      {newest && chat.rights.value.write && (turn.cut || inputOf(turn).length > 0) && (
         <button
           type="button"
           class="button small"

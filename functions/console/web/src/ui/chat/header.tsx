@@ -45,21 +45,27 @@ function Named({ chat, session }: { chat: Chat; session: Session }) {
   return (
     <>
       <h1>
-        <button
-          type="button"
-          class="title"
-          dir="auto"
-          title="Rename"
-          onClick={() => {
-            dialog.value = <Rename session={session} />;
-          }}
-        >
-          {session.name || 'Untitled'}
-        </button>
+        {chat.rights.value.own ? (
+          <button
+            type="button"
+            class="title"
+            dir="auto"
+            title="Rename"
+            onClick={() => {
+              dialog.value = <Rename session={session} />;
+            }}
+          >
+            {session.name || 'Untitled'}
+          </button>
+        ) : (
+          <span class="title" dir="auto">
+            {session.name || 'Untitled'}
+          </span>
+        )}
       </h1>
       <Origin session={session} />
       <HistoryToggle chat={chat} />
-      <Menu label="Session options" icon={Ellipsis} items={items} />
+      {items.length > 0 && <Menu label="Session options" icon={Ellipsis} items={items} />}
       {first && (
         <IconButton
           icon={PanelRight}

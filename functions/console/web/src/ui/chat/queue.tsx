@@ -19,8 +19,9 @@ export function QueueView({ chat }: { chat: Chat }) {
       </h2>
       {failed && (
         <p class="queue-blocked">
-          The last answer failed, and the queue waits. It goes on when you try again, ask something
-          else or rewind to before the failure.
+          The last answer failed, and the queue waits.
+          {chat.rights.value.write &&
+            ' It goes on when you try again, ask something else or rewind to before the failure.'}
         </p>
       )}
       <ol>
@@ -41,13 +42,15 @@ function QuestionView({ chat, question }: { chat: Chat; question: Question }) {
         {text || 'A question without text'}
       </p>
       <time dateTime={new Date(time).toISOString()}>{exact(time)}</time>
-      <IconButton
-        icon={X}
-        label="Remove from the queue"
-        size={16}
-        disabled={run === '' || queue.cancelling.value.has(run)}
-        onClick={() => void queue.cancel(run)}
-      />
+      {chat.rights.value.write && (
+        <IconButton
+          icon={X}
+          label="Remove from the queue"
+          size={16}
+          disabled={run === '' || queue.cancelling.value.has(run)}
+          onClick={() => void queue.cancel(run)}
+        />
+      )}
     </li>
   );
 }

@@ -58,16 +58,25 @@ function Talk({ chat }: { chat: Chat }) {
     <>
       <Thread chat={chat} rows={chat.rows.value} />
       <QueueView chat={chat} />
-      <Composer
-        draft={chat.draft}
-        busy={chat.sending.value}
-        running={chat.running.value}
-        queues={chat.queues.value}
-        stopping={chat.cancelling.value}
-        onStop={() => void chat.cancel()}
-        onSend={(text) => chat.send(text)}
-      />
+      <Writing chat={chat} />
     </>
+  );
+}
+
+// The message input; a reader has a note in its place.
+function Writing({ chat }: { chat: Chat }) {
+  const { mine, write } = chat.rights.value;
+  if (!write) return <p class="reading">{mine !== null && 'You can read this chat.'}</p>;
+  return (
+    <Composer
+      draft={chat.draft}
+      busy={chat.sending.value}
+      running={chat.running.value}
+      queues={chat.queues.value}
+      stopping={chat.cancelling.value}
+      onStop={() => void chat.cancel()}
+      onSend={(text) => chat.send(text)}
+    />
   );
 }
 

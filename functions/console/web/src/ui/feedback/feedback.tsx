@@ -19,7 +19,8 @@ export function Feedback(props: MessageProps) {
   const [writing, setWriting] = useState(false);
   const given = chat.feedback.given.value.get(turn.invocation);
   const busy = chat.feedback.giving.value === turn.invocation;
-  if (rewound || !turn.messages.some(({ role }) => role === 'agent')) return null;
+  if (rewound || !chat.rights.value.write || !turn.messages.some(({ role }) => role === 'agent'))
+    return null;
 
   const press = async (type: FeedbackType) => {
     const same = given?.type === type;

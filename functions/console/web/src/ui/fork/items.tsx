@@ -14,7 +14,7 @@ export function useForkItems(props: MessageProps): MenuItem[] {
   const place = usePlace(props);
   const { chat, message, turn } = props;
   const answers = message.role === 'agent';
-  if (!place || (answers && turn.outcome === 'running')) return [];
+  if (!place || !chat.rights.value.own || (answers && turn.outcome === 'running')) return [];
   const run = async () => {
     const point = {
       session: chat.id,

@@ -8,7 +8,7 @@ import type { Branch, Session } from '../../api/types';
 import { useApp } from '../context';
 
 export function Origin({ session }: { session: Session }) {
-  const from = session.fork?.session_id;
+  const from = session.access ? undefined : session.fork?.session_id; // a guest cannot open it
   return from ? <From key={session.id} session={session.id} from={from} /> : null;
 }
 

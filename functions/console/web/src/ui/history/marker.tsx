@@ -28,9 +28,11 @@ export function MarkerView({ chat, history, marker }: Props) {
         {discard ? 'Unfinished answer discarded' : 'Session rewound'}{' '}
         <time dateTime={new Date(time).toISOString()}>{exact(time)}</time>
       </p>
-      <button type="button" class="button small" onClick={undo}>
-        {discard ? 'Restore it' : 'Undo this rewind'}
-      </button>
+      {chat.rights.value.write && (
+        <button type="button" class="button small" onClick={undo}>
+          {discard ? 'Restore it' : 'Undo this rewind'}
+        </button>
+      )}
     </div>
   );
 }

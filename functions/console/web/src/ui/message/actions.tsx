@@ -26,6 +26,7 @@ export function Actions(props: MessageProps) {
   };
   const again =
     turn.outcome === 'stopped' &&
+    chat.rights.value.write &&
     last &&
     chat.turns.value.at(-1) === turn &&
     (turn.cut || inputOf(turn).length > 0);

@@ -16,12 +16,18 @@ export function ArtifactsPanel({ chat }: { chat: Chat }) {
   const open = artifact.value;
   if (open) {
     const { name, version } = open;
-    return <ArtifactDetail key={name} artifacts={artifacts} name={name} version={version} />;
+    const { own } = chat.rights.value;
+    return (
+      <ArtifactDetail key={name} artifacts={artifacts} name={name} version={version} own={own} />
+    );
   }
   const list = artifacts.list.value;
+  const shown = list ? <ArtifactList list={list} /> : <p class="hint">Loading…</p>;
+  const { write, own } = chat.rights.value;
+  if (!write) return shown;
   return (
-    <UploadArea artifacts={artifacts}>
-      {list ? <ArtifactList list={list} /> : <p class="hint">Loading…</p>}
+    <UploadArea artifacts={artifacts} shareable={own}>
+      {shown}
     </UploadArea>
   );
 }

@@ -14,7 +14,7 @@ export function useRewindItems(props: MessageProps): MenuItem[] {
   const place = usePlace(props);
   const { chat, message, turn } = props;
   const from = message.role === 'user' ? 'question' : 'answer';
-  if (!place || isPointless(from, place)) return [];
+  if (!place || !chat.rights.value.write || isPointless(from, place)) return [];
   const run = async () => {
     const asks = from === 'question';
     const before = asks ? message.invocation : place.following();

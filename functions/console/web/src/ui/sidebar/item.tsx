@@ -32,7 +32,13 @@ export function SessionLink({ session }: { session: Session }) {
           <span class={`dot ${session.status}`} role="img" aria-label={status} title={status} />
         )}
       </Link>
-      <Menu label={`Options for ${session.name || 'this session'}`} icon={Ellipsis} items={items} />
+      {items.length > 0 && (
+        <Menu
+          label={`Options for ${session.name || 'this session'}`}
+          icon={Ellipsis}
+          items={items}
+        />
+      )}
     </li>
   );
 }
