@@ -1,10 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import { budget } from './budget.ts';
 
 // The API for `vite` (npm run dev): by default the system started by `make run`.
 const system = process.env.RETHREAD_URL ?? 'http://127.0.0.1:3000';
 
+const base = '/console/';
+
 export default defineConfig({
-  base: '/console/',
+  base,
+  plugins: [budget(base)],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   resolve: {
     alias: { react: 'preact/compat', 'react-dom': 'preact/compat' },

@@ -7,7 +7,9 @@ import { useApp, useView } from '../context';
 import { useAddress } from '../history/address';
 import { HistoryScreen } from '../history/screen';
 import { useTitle } from '../kit/hooks';
+import { preloadWhenIdle } from '../kit/lazy';
 import { Panel } from '../panel/panel';
+import { panelTabs } from '../panel/tabs';
 import { Announcer } from './announcer';
 import { Composer } from './composer';
 import { Bar, Header } from './header';
@@ -35,6 +37,10 @@ function Open({ chat }: { chat: Chat }) {
     },
     [moment, artifact],
   );
+  const loaded = chat.loaded.value;
+  useEffect(() => {
+    if (loaded) preloadWhenIdle(...panelTabs.map(({ view }) => view));
+  }, [loaded]);
   if (chat.gone.value) return <Gone why={chat.ended.value ?? chat.gone.value} />;
   return (
     <div class="columns" data-panel={panel.value !== ''}>

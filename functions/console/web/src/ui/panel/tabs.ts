@@ -1,21 +1,22 @@
 // The tabs of the side panel. A feature adds its own here; without tabs there is no panel.
 
 import { Database, Files, GitBranch, type LucideIcon } from 'lucide-preact';
-import type { ComponentType } from 'preact';
 import type { Chat } from '../../store/chat';
-import { ArtifactsPanel } from './artifacts';
-import { StatePanel } from './state';
-import { TreePanel } from './tree';
+import { type Lazy, lazy } from '../kit/lazy';
 
 export interface PanelTab {
   id: string;
   label: string;
   icon: LucideIcon;
-  view: ComponentType<{ chat: Chat }>;
+  view: Lazy<{ chat: Chat }>;
 }
 
+const State = lazy(() => import('./state').then((m) => m.StatePanel));
+const Artifacts = lazy(() => import('./artifacts').then((m) => m.ArtifactsPanel));
+const Tree = lazy(() => import('./tree').then((m) => m.TreePanel));
+
 export const panelTabs: readonly PanelTab[] = [
-  { id: 'state', label: 'State', icon: Database, view: StatePanel },
-  { id: 'artifacts', label: 'Artifacts', icon: Files, view: ArtifactsPanel },
-  { id: 'tree', label: 'Tree', icon: GitBranch, view: TreePanel },
+  { id: 'state', label: 'State', icon: Database, view: State },
+  { id: 'artifacts', label: 'Artifacts', icon: Files, view: Artifacts },
+  { id: 'tree', label: 'Tree', icon: GitBranch, view: Tree },
 ];
