@@ -9,6 +9,8 @@ type Share struct {
 	Access      string `json:"access"`  // read or write
 	CreatedTime Time   `json:"created_time"`
 	ExpiresTime *Time  `json:"expires_time"` // nil if it does not expire
+	// AcceptedCount is how many users have accepted a link and not left since.
+	AcceptedCount int64 `json:"accepted_count,omitempty"`
 	// Token is that of a link, in the answer to its creation only.
 	Token string `json:"token,omitempty"`
 }

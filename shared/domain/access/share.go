@@ -45,6 +45,9 @@ type SharedWith struct {
 	Access      Right   `json:"access"`
 	CreatedTime int64   `json:"created_time"`
 	ExpiresTime *int64  `json:"expires_time"` // nil for unlimited
+	// AcceptedCount is how many users have accepted a link and not left since; nil
+	// for a share by name.
+	AcceptedCount *int64 `json:"accepted_count,omitempty"`
 }
 
 // NewShare is an owner's request to share a session.

@@ -113,6 +113,8 @@ func (s *share) shown() access.SharedWith {
 	}
 	if s.User != "" {
 		out.Kind, out.UserID = access.ByName, &s.User
+	} else {
+		out.AcceptedCount = &s.Guests
 	}
 	return out
 }

@@ -149,6 +149,44 @@ func TestShares(t *testing.T) {
 			}
 		}
 	})
+	t.Run("counts the users of a link who have not left", func(t *testing.T) {
+		t.Parallel()
+		id := uuid.NewString()
+		fixture.Session(t, s, fixture.Alice, id, nil)
+		token := "counted-" + id
+		fixture.Share(t, s, access.NewShare{ID: "a-link-" + id, SessionID: id, Right: access.Read, Token: token})
+		fixture.Share(t, s, access.NewShare{ID: "by-name-" + id, SessionID: id, Right: access.Read, UserID: fixture.Bob})
+		want := func(count int64) {
+			t.Helper()
+			all, err := s.Shares(t.Context(), fixture.Alice, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, share := range all {
+				switch counted := share.AcceptedCount; {
+				case share.Kind == access.ByName && counted != nil:
+					t.Errorf("a share by name has a count: %d", *counted)
+				case share.Kind == access.ByLink && (counted == nil || *counted != count):
+					t.Errorf("the link has the count %v, want %d", counted, count)
+				}
+			}
+		}
+		want(0)
+		var wg sync.WaitGroup
+		for _, user := range []string{"guest-1", "guest-1", "guest-2"} { // one of them in two tabs
+			wg.Go(func() {
+				if _, err := s.Accept(t.Context(), user, token); err != nil {
+					t.Errorf("accept: %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		want(2)
+		if err := s.LeaveSession(t.Context(), "guest-1", id); err != nil {
+			t.Fatal(err)
+		}
+		want(1)
+	})
 	t.Run("lists the owners who share with a user without duplicates", func(t *testing.T) {
 		t.Parallel()
 		guest := "guest-" + uuid.NewString()

@@ -540,6 +540,7 @@ class Share(TypedDict, total=False):
     access: Required[SharedAccess]
     created_time: Required[int]
     expires_time: Required[int | None]
+    accepted_count: int
     token: str
 
 
