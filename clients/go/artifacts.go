@@ -2,6 +2,7 @@ package rethread
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -25,7 +26,11 @@ type Upload struct {
 type Artifact struct {
 	Content  []byte
 	MIMEType string
+	Version  int64 // from 0
 }
+
+// versionHeader is the header of an answer with the number of the version.
+const versionHeader = "X-Artifact-Version"
 
 // List lists the newest version of each artifact.
 func (a *Artifacts) List(sessionID string, q ListQuery, opts ...Option) List[ArtifactVersion] {
@@ -54,7 +59,11 @@ func (a *Artifacts) read(ctx context.Context, c call, opts []Option) (Artifact, 
 	if err != nil {
 		return Artifact{}, err
 	}
-	return Artifact{got.body, got.header.Get("Content-Type")}, nil
+	version, err := strconv.ParseInt(got.header.Get(versionHeader), 10, 64)
+	if err != nil {
+		return Artifact{}, fmt.Errorf("%s %s: the answer has no number of the version: %w", c.method, c.path, err)
+	}
+	return Artifact{got.body, got.header.Get("Content-Type"), version}, nil
 }
 
 // Put stores a new version. A repeat would store another one, so it is repeated only if

@@ -4,7 +4,7 @@
 //
 // The services of a Client follow the resources of the API: client.Sessions.Create,
 // client.Events.Append, client.Runs.Start. The client is for one user at a time,
-// the one of its token.
+// the one of its token; WithToken makes one for another.
 //
 // A call fails with an *Error, with the cause of its context, or with the error of
 // the token source. errors.Is(err, rethread.ErrNotFound) tells the reasons apart.
@@ -89,6 +89,14 @@ func New(c Config) (*Client, error) {
 		base: strings.TrimRight(c.URL, "/"), streams: strings.TrimRight(c.StreamURL, "/"),
 	}
 	return newClient(t), nil
+}
+
+// WithToken returns a client with another token source, for another user. Both share the
+// connections. It is cheap, so a server can make one for each request.
+func (c *Client) WithToken(source TokenSource) *Client {
+	t := *c.transport
+	t.tokens = newTokens(source)
+	return newClient(&t)
 }
 
 func newClient(t *transport) *Client {

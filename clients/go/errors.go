@@ -14,6 +14,8 @@ import (
 // The reasons of failed calls, for errors.Is.
 var (
 	ErrInvalid            = errors.New("the request is malformed or breaks a rule") // 400, 422
+	ErrMalformed          = errors.New("the request is malformed")                  // 400, which is also ErrInvalid
+	ErrRuleBroken         = errors.New("the request breaks a rule")                 // 422, which is also ErrInvalid
 	ErrUnauthorized       = errors.New("the token is not accepted")                 // 401, also after it was renewed
 	ErrForbidden          = errors.New("no access")                                 // 403
 	ErrNotFound           = errors.New("not found")                                 // 404
@@ -58,17 +60,21 @@ type Error struct {
 	cause      error
 }
 
-// Error returns the detail of the problem.
-func (e *Error) Error() string { return e.Detail }
+// Error returns the detail of the problem, and the id of the request if the server's log
+// has more about it.
+func (e *Error) Error() string {
+	if e.Status >= http.StatusInternalServerError && e.RequestID != "" {
+		return fmt.Sprintf("%s (request %s)", e.Detail, e.RequestID)
+	}
+	return e.Detail
+}
 
-// Unwrap returns the sentinel error of the status, and the cause of a failed
+// Unwrap returns the sentinel errors of the status, and the cause of a failed
 // connection.
 func (e *Error) Unwrap() []error {
-	var out []error
-	for _, err := range []error{kindOf(e.Status), e.cause} {
-		if err != nil {
-			out = append(out, err)
-		}
+	out := kindsOf(e.Status)
+	if e.cause != nil {
+		out = append(out, e.cause)
 	}
 	return out
 }
@@ -78,10 +84,22 @@ func (e *Error) temporary() bool {
 	return e.Status == 0 || errors.Is(e, ErrUnavailable)
 }
 
+// kindsOf returns the sentinel errors of a status, none if it has none.
+func kindsOf(status int) []error {
+	switch status {
+	case http.StatusBadRequest:
+		return []error{ErrInvalid, ErrMalformed}
+	case http.StatusUnprocessableEntity:
+		return []error{ErrInvalid, ErrRuleBroken}
+	}
+	if kind := kindOf(status); kind != nil {
+		return []error{kind}
+	}
+	return nil
+}
+
 func kindOf(status int) error {
 	switch status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return ErrInvalid
 	case http.StatusUnauthorized:
 		return ErrUnauthorized
 	case http.StatusForbidden:

@@ -35,7 +35,13 @@ func (q EventQuery) values() url.Values {
 
 // List lists events.
 func (e *Events) List(sessionID string, q EventQuery, opts ...Option) List[Event] {
-	return entries[Event](e.resource, q.values(), opts, "/sessions/{}/events", sessionID)
+	return EventsAs[Event](e, sessionID, q, opts...)
+}
+
+// EventsAs lists events as values of T instead of Event: a type of your own, or
+// json.RawMessage for events as the server sent them.
+func EventsAs[T any](e *Events, sessionID string, q EventQuery, opts ...Option) List[T] {
+	return entries[T](e.resource, q.values(), opts, "/sessions/{}/events", sessionID)
 }
 
 // Append appends 1 to 100 events, all or none, and returns them as stored. It can be

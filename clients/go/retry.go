@@ -16,9 +16,9 @@ const (
 
 // delay returns how long to wait before another attempt after a number of failures in
 // a row, and whether there may be one.
-func (t *transport) delay(ctx context.Context, err error, p *prepared, o options, failures int) (time.Duration, bool) {
+func (t *transport) delay(err error, p *prepared, o options, failures int) (time.Duration, bool) {
 	var failed *Error
-	if !errors.As(err, &failed) || ctx.Err() != nil {
+	if !errors.As(err, &failed) {
 		return 0, false
 	}
 	refused := failed.Status == http.StatusTooManyRequests

@@ -86,7 +86,7 @@ func (t *transport) try(ctx context.Context, c call, opts []Option, read func(*h
 			return nil
 		}
 		failures++
-		delay, again := t.delay(ctx, err, p, o, failures)
+		delay, again := t.delay(err, p, o, failures)
 		if !again || failures >= c.most() || !time.Now().Add(delay).Before(end) {
 			return fmt.Errorf("%s %s: %w", c.method, c.path, err)
 		}

@@ -9,8 +9,6 @@ package adk
 import (
 	"context"
 	"net/http"
-
-	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
 // Services holds the services for a runner.Config.
@@ -24,25 +22,26 @@ type Remote struct {
 	// URL is the API's address without the path /api/v1.
 	URL string
 	// Token returns the bearer token for requests of a user; its subject must
-	// be that user. It is called before every attempt, so it should cache.
+	// be that user. It is called before every attempt, so it should cache, and once
+	// more after the API has rejected a token.
 	Token func(ctx context.Context, userID string) (string, error)
-	// Client sends the requests; nil means a client with a timeout of 30 seconds
-	// a request.
+	// Client sends the requests; nil means http.DefaultClient. An attempt has 30
+	// seconds, a call with all its attempts 60.
 	Client *http.Client
 }
 
 // NewRemote returns services that call the HTTP API. It returns an error if the
 // URL is not an http or https URL or Token is nil. It sends no request.
 func NewRemote(r Remote, options ...Option) (*Services, error) {
-	client, err := remote.New(remote.Config(r))
+	users, err := newUsers(r)
 	if err != nil {
 		return nil, err
 	}
-	sessions := &SessionService{api: client, codec: newCodec()}
+	sessions := &SessionService{users: users, codec: newCodec()}
 	for _, o := range options {
 		o(sessions)
 	}
-	return &Services{Sessions: sessions, Artifacts: &ArtifactService{api: client}}, nil
+	return &Services{Sessions: sessions, Artifacts: &ArtifactService{users: users}}, nil
 }
 
 // Option configures the services.
@@ -52,5 +51,5 @@ type Option func(*SessionService)
 // a List without a user id, which fails with ErrInvalid otherwise, because the
 // API lists sessions by user.
 func WithUsers(users func(ctx context.Context, app string) ([]string, error)) Option {
-	return func(s *SessionService) { s.users = users }
+	return func(s *SessionService) { s.usersOf = users }
 }

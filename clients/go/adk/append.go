@@ -2,14 +2,13 @@ package adk
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"google.golang.org/adk/v2/platform"
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/clients/go/adk/internal/remote"
+	rethread "github.com/rethread/rethread/clients/go"
 )
 
 // ErrStale is returned by AppendEvent if the session was rewound, or another
@@ -40,10 +39,11 @@ func (s *SessionService) AppendEvent(ctx context.Context, to adk.Session, e *adk
 	}
 	encoded, err := s.codec.encode(&identified)
 	if err == nil {
+		request := rethread.AppendRequest{Events: []rethread.EventRequest{encoded}}
 		if h, ours := to.(*handle); ours {
-			err = s.appendTo(ctx, h, e, encoded)
+			err = s.appendTo(ctx, h, e, request)
 		} else {
-			err = s.appendByID(ctx, to, e, encoded)
+			err = s.appendByID(ctx, to, e, request)
 		}
 	}
 	if err != nil {
@@ -54,27 +54,39 @@ func (s *SessionService) AppendEvent(ctx context.Context, to adk.Session, e *adk
 
 // appendByID appends to a session of which only the ids are known, so without an
 // expected head.
-func (s *SessionService) appendByID(ctx context.Context, to adk.Session, e *adk.Event, encoded json.RawMessage) error {
+func (s *SessionService) appendByID(ctx context.Context, to adk.Session, e *adk.Event, request rethread.AppendRequest) error {
 	found, err := s.find(ctx, to.AppName(), to.UserID(), to.ID())
 	if err != nil {
 		return err
 	}
-	stored, err := s.api.Append(ctx, remote.Append{SessionID: found.ID, UserID: found.UserID, Event: encoded})
+	stored, err := s.store(ctx, found.UserID, found.ID, request)
 	if err == nil {
 		e.ID = stored.ID
 	}
 	return err
 }
 
+// store appends a request's only event, whose id makes repeating it harmless.
+func (s *SessionService) store(ctx context.Context, userID, id string, request rethread.AppendRequest) (rethread.Event, error) {
+	stored, err := s.users.as(userID).Events.Append(ctx, id, request)
+	if err != nil {
+		return rethread.Event{}, err
+	}
+	if len(stored) != 1 {
+		return rethread.Event{}, fmt.Errorf("got %d stored events for one", len(stored))
+	}
+	return stored[0], nil
+}
+
 // appendTo appends on condition that the head of the log is the one that the
 // handle has read.
-func (s *SessionService) appendTo(ctx context.Context, h *handle, e *adk.Event, encoded json.RawMessage) error {
+func (s *SessionService) appendTo(ctx context.Context, h *handle, e *adk.Event, request rethread.AppendRequest) error {
 	h.appending.Lock()
 	defer h.appending.Unlock()
 	const tries = 5
 	for try := 1; ; try++ {
-		head := h.head
-		stored, err := s.api.Append(ctx, remote.Append{SessionID: h.id, UserID: h.user, Event: encoded, ExpectedSeq: &head})
+		request.ExpectedSeq = rethread.Ptr(h.head)
+		stored, err := s.store(ctx, h.user, h.id, request)
 		switch {
 		case err == nil:
 			e.ID = stored.ID
@@ -102,15 +114,15 @@ func isBehind(err error) bool {
 // catchUp advances the handle's head past log entries that are not events, such
 // as the position of a saved task. It returns ErrStale if there are new events.
 func (s *SessionService) catchUp(ctx context.Context, h *handle) error {
-	now, err := s.api.Get(ctx, h.user, h.id)
+	client := s.users.as(h.user)
+	now, err := client.Sessions.Get(ctx, h.id)
 	if err != nil {
 		return err
 	}
 	if now.Epoch != h.epoch {
 		return fmt.Errorf("%w: it was rewound", ErrStale)
 	}
-	q := remote.EventQuery{After: h.head, Limit: 1}
-	for seen, err := range s.api.AllEvents(ctx, h.user, h.id, q) {
+	for seen, err := range client.Events.List(h.id, rethread.EventQuery{After: h.head, Limit: 1}).All(ctx) {
 		if err != nil {
 			return err
 		}

@@ -7,12 +7,11 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	adk "google.golang.org/adk/v2/artifact"
 	"google.golang.org/genai"
 
-	"github.com/rethread/rethread/clients/go/adk/internal/remote"
+	rethread "github.com/rethread/rethread/clients/go"
 )
 
 // ArtifactService implements ADK's artifact.Service. An artifact belongs to an
@@ -20,7 +19,7 @@ import (
 // Reading a missing artifact, version or session fails with fs.ErrNotExist, as
 // with ADK's own services. Names have 1 to 128 characters, without "/", "?" and
 // control characters. It is safe for concurrent use.
-type ArtifactService struct{ api *remote.Client }
+type ArtifactService struct{ users *users }
 
 var _ adk.Service = (*ArtifactService)(nil)
 
@@ -33,12 +32,11 @@ func (s *ArtifactService) Save(ctx context.Context, req *adk.SaveRequest) (*adk.
 	if err := checkSave(req); err != nil {
 		return nil, err
 	}
-	p, err := putOf(req.Part)
+	upload, err := uploadOf(req.Part)
 	if err != nil {
 		return nil, fmt.Errorf("save artifact %q: %w", req.FileName, err)
 	}
-	p.SessionID, p.UserID, p.Name = req.SessionID, req.UserID, req.FileName
-	v, err := s.api.PutArtifact(ctx, p)
+	v, err := s.users.as(req.UserID).Artifacts.Put(ctx, req.SessionID, req.FileName, upload)
 	if err != nil {
 		return nil, fmt.Errorf("save artifact %q: %w", req.FileName, missing(err))
 	}
@@ -70,23 +68,26 @@ func (s *ArtifactService) Load(ctx context.Context, req *adk.LoadRequest) (*adk.
 	if err := req.Validate(); err != nil {
 		return nil, invalid(err)
 	}
-	r := remote.Ref{SessionID: req.SessionID, UserID: req.UserID, Name: req.FileName}
-	if req.Version != 0 {
-		version := req.Version - firstVersion
-		r.Version = &version
-	}
-	v, body, err := s.read(ctx, r)
+	a, err := s.read(ctx, ref{req.UserID, req.SessionID, req.FileName}, req.Version)
 	if err != nil {
 		return nil, fmt.Errorf("load artifact %q: %w", req.FileName, missing(err))
 	}
-	return &adk.LoadResponse{Part: partOf(v, body)}, nil
+	return &adk.LoadResponse{Part: partOf(a)}, nil
 }
 
-func (s *ArtifactService) read(ctx context.Context, r remote.Ref) (remote.Version, []byte, error) {
-	if checkName(r.Name) != nil || (r.Version != nil && *r.Version < 0) {
-		return remote.Version{}, nil, fmt.Errorf("artifact %q: %w", r.Name, ErrNotFound)
+// ref identifies an artifact.
+type ref struct{ userID, sessionID, name string }
+
+// read reads a version in ADK's numbers, in which 0 is the newest.
+func (s *ArtifactService) read(ctx context.Context, r ref, version int64) (rethread.Artifact, error) {
+	artifacts := s.users.as(r.userID).Artifacts
+	switch {
+	case checkName(r.name) != nil, version < 0:
+		return rethread.Artifact{}, fmt.Errorf("artifact %q: %w", r.name, ErrNotFound)
+	case version == 0:
+		return artifacts.Get(ctx, r.sessionID, r.name)
 	}
-	return s.api.Artifact(ctx, r)
+	return artifacts.GetVersion(ctx, r.sessionID, r.name, version-firstVersion)
 }
 
 // Delete implements ADK's artifact.Service. Deleting a missing artifact is not an
@@ -111,7 +112,7 @@ func (s *ArtifactService) remove(ctx context.Context, req *adk.DeleteRequest) er
 	if checkName(req.FileName) != nil {
 		return fmt.Errorf("artifact %q: %w", req.FileName, ErrNotFound)
 	}
-	return s.api.DeleteArtifact(ctx, req.UserID, req.SessionID, req.FileName)
+	return s.users.as(req.UserID).Artifacts.Delete(ctx, req.SessionID, req.FileName)
 }
 
 // List implements ADK's artifact.Service. It returns the sorted names of the
@@ -121,7 +122,8 @@ func (s *ArtifactService) List(ctx context.Context, req *adk.ListRequest) (*adk.
 		return nil, invalid(err)
 	}
 	names := []string{}
-	for v, err := range s.api.AllArtifacts(ctx, req.UserID, req.SessionID) {
+	listed := s.users.as(req.UserID).Artifacts.List(req.SessionID, rethread.ListQuery{Limit: maxPage})
+	for v, err := range listed.All(ctx) {
 		if errors.Is(err, ErrNotFound) { // the session does not exist
 			break
 		}
@@ -141,7 +143,7 @@ func (s *ArtifactService) Versions(ctx context.Context, req *adk.VersionsRequest
 	if err := req.Validate(); err != nil {
 		return nil, invalid(err)
 	}
-	r := remote.Ref{SessionID: req.SessionID, UserID: req.UserID, Name: req.FileName}
+	r := ref{req.UserID, req.SessionID, req.FileName}
 	_, all, err := s.versions(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("list versions of artifact %q: %w", req.FileName, missing(err))
@@ -155,18 +157,13 @@ func (s *ArtifactService) Versions(ctx context.Context, req *adk.VersionsRequest
 
 // versions returns an artifact's versions, oldest first, and the number of the
 // current one.
-func (s *ArtifactService) versions(ctx context.Context, r remote.Ref) (newest int64, all []remote.Version, err error) {
-	v, _, err := s.read(ctx, r)
+func (s *ArtifactService) versions(ctx context.Context, r ref) (newest int64, all []rethread.ArtifactVersion, err error) {
+	a, err := s.read(ctx, r, 0)
 	if err != nil {
 		return 0, nil, err
 	}
-	for one, err := range s.api.AllVersions(ctx, r.UserID, r.SessionID, r.Name) {
-		if err != nil {
-			return 0, nil, err
-		}
-		all = append(all, one)
-	}
-	return v.Version, all, nil
+	all, err = s.users.as(r.userID).Artifacts.Versions(r.sessionID, r.name, rethread.ListQuery{Limit: maxPage}).Collect(ctx)
+	return a.Version, all, err
 }
 
 // GetArtifactVersion implements ADK's artifact.Service. Saving the canonical URI
@@ -177,12 +174,12 @@ func (s *ArtifactService) GetArtifactVersion(
 	if err := req.Validate(); err != nil {
 		return nil, invalid(err)
 	}
-	r := remote.Ref{SessionID: req.SessionID, UserID: req.UserID, Name: req.FileName}
+	r := ref{req.UserID, req.SessionID, req.FileName}
 	wanted, all, err := s.versions(ctx, r)
 	if req.Version != 0 {
 		wanted = req.Version - firstVersion
 	}
-	at := slices.IndexFunc(all, func(v remote.Version) bool { return v.Version == wanted })
+	at := slices.IndexFunc(all, func(v rethread.ArtifactVersion) bool { return v.Version == wanted })
 	if err == nil && at < 0 {
 		err = ErrNotFound
 	}
@@ -192,11 +189,11 @@ func (s *ArtifactService) GetArtifactVersion(
 	return &adk.GetArtifactVersionResponse{ArtifactVersion: describe(all[at], req.SessionID)}, nil
 }
 
-func describe(v remote.Version, sessionID string) *adk.ArtifactVersion {
-	m := parseMedia(v.MimeType)
+func describe(v rethread.ArtifactVersion, sessionID string) *adk.ArtifactVersion {
+	m := parseMedia(v.MIMEType)
 	return &adk.ArtifactVersion{
 		Version: v.Version + firstVersion, CanonicalURI: uriOf(v, sessionID), MimeType: m.mimeType(),
-		CreateTime: time.UnixMilli(v.CreatedTime).UTC(), CustomMetadata: m.metadata,
+		CreateTime: v.CreatedTime.Time(), CustomMetadata: m.metadata,
 	}
 }
 

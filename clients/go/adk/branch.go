@@ -7,7 +7,7 @@ import (
 	"google.golang.org/adk/v2/platform"
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/clients/go/adk/internal/remote"
+	rethread "github.com/rethread/rethread/clients/go"
 )
 
 // Scope is a part of the state that a rewind can restore.
@@ -66,17 +66,16 @@ func (s *SessionService) Rewind(ctx context.Context, req *RewindRequest) (*Rewin
 	for _, scope := range req.Scopes {
 		scopes = append(scopes, string(scope))
 	}
-	done, err := s.api.Rewind(ctx, remote.Rewind{
-		SessionID: req.SessionID, UserID: req.UserID, Before: req.BeforeInvocationID,
-		Scopes: scopes, Restore: req.Restore, CancelRun: req.CancelRun, Key: platform.NewUUID(ctx),
-	})
+	request := rethread.RewindRequest{RewindBeforeInvocationID: req.BeforeInvocationID, Scopes: scopes, CancelRun: req.CancelRun}
+	if req.Restore {
+		request.OnConflict = "restore"
+	}
+	key := rethread.WithIdempotencyKey(platform.NewUUID(ctx))
+	done, err := s.users.as(req.UserID).Sessions.Rewind(ctx, req.SessionID, request, key)
 	if err != nil {
 		return fail(err)
 	}
-	out := &RewindResponse{Artifacts: map[string]int64{}}
-	if out.State, err = plainValues(done.Restored.State); err != nil {
-		return fail(err)
-	}
+	out := &RewindResponse{State: mapOf(done.Restored.State), Artifacts: map[string]int64{}}
 	for name, version := range done.Restored.Artifacts {
 		out.Artifacts[name] = version + firstVersion
 	}
@@ -129,10 +128,9 @@ func (s *SessionService) Fork(ctx context.Context, req *ForkRequest) (*ForkRespo
 	if _, err := s.find(ctx, req.AppName, req.UserID, req.SessionID); err != nil {
 		return fail(err)
 	}
-	forked, err := s.api.Fork(ctx, remote.Fork{
-		SessionID: req.SessionID, UserID: req.UserID, Before: req.BeforeInvocationID, Name: req.Name,
-		Strict: !req.Lenient, Key: platform.NewUUID(ctx),
-	})
+	request := rethread.ForkRequest{RewindBeforeInvocationID: req.BeforeInvocationID, Name: req.Name, Strict: !req.Lenient}
+	key := rethread.WithIdempotencyKey(platform.NewUUID(ctx))
+	forked, err := s.users.as(req.UserID).Sessions.Fork(ctx, req.SessionID, request, key)
 	if err != nil {
 		return fail(err)
 	}

@@ -1,15 +1,15 @@
 package adk
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
-	"time"
 
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/clients/go/adk/internal/remote"
+	rethread "github.com/rethread/rethread/clients/go"
 )
 
 // firstVersion is the number of an artifact's first version in ADK for Go, where
@@ -25,10 +25,10 @@ func newCodec() *codec {
 	return &codec{event: shapeOf(reflect.TypeFor[adk.Event](), map[reflect.Type]*shape{})}
 }
 
-// encode returns the JSON of an event to append.
-func (c *codec) encode(e *adk.Event) (json.RawMessage, error) {
-	fail := func(err error) (json.RawMessage, error) {
-		return nil, fmt.Errorf("encode: %w", err)
+// encode returns an event to append.
+func (c *codec) encode(e *adk.Event) (rethread.EventRequest, error) {
+	fail := func(err error) (rethread.EventRequest, error) {
+		return rethread.EventRequest{}, fmt.Errorf("encode: %w", err)
 	}
 	raw, err := json.Marshal(withoutTemporary(e))
 	if err != nil {
@@ -46,18 +46,35 @@ func (c *codec) encode(e *adk.Event) (json.RawMessage, error) {
 	if actions, ok := stored["actions"].(map[string]any); ok && len(actions) == 0 {
 		delete(stored, "actions")
 	}
-	if raw, err = remote.Encode(stored); err != nil {
+	more, err := membersOf(stored)
+	if err != nil {
 		return fail(err)
 	}
-	return raw, nil
+	for _, named := range []string{"id", "invocation_id", "author"} {
+		delete(more, named)
+	}
+	return rethread.EventRequest{ID: e.ID, InvocationID: e.InvocationID, Author: e.Author, More: more}, nil
+}
+
+// membersOf returns the JSON of an object's members. It does not escape <, > and &, so
+// that stored values are unchanged.
+func membersOf(object map[string]any) (rethread.More, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(object); err != nil {
+		return nil, err
+	}
+	var members rethread.More
+	return members, json.Unmarshal(out.Bytes(), &members)
 }
 
 // decode converts an event of the log, which any client may have appended.
-func (c *codec) decode(e remote.Event) (*adk.Event, error) {
+func (c *codec) decode(e storedEvent) (*adk.Event, error) {
 	fail := func(err error) (*adk.Event, error) {
 		return nil, fmt.Errorf("decode event %s at position %d as an ADK event: %w", e.ID, e.Seq, err)
 	}
-	tree, err := decodeTree(e.Raw)
+	tree, err := decodeTree(e.raw)
 	if err != nil {
 		return fail(err)
 	}
@@ -65,7 +82,7 @@ func (c *codec) decode(e remote.Event) (*adk.Event, error) {
 	if err := shiftVersions(known["actions"], "artifactDelta", firstVersion); err != nil {
 		return fail(err)
 	}
-	at := time.UnixMilli(e.CreatedTime).UTC()
+	at := e.CreatedTime.Time()
 	if number, ok := known["timestamp"].(json.Number); ok {
 		if t, exact := parseSeconds(number); exact {
 			at = t

@@ -2,9 +2,13 @@ module github.com/rethread/rethread/clients/go/adk
 
 go 1.26.5
 
+// The folder beside this one, for the tests of this repository. Programs that use the
+// module get the released version.
+replace github.com/rethread/rethread/clients/go => ../
+
 require (
-	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/google/go-cmp v0.7.0
+	github.com/rethread/rethread/clients/go v0.1.0
 	golang.org/x/sync v0.22.0
 	google.golang.org/adk/v2 v2.2.0
 	google.golang.org/genai v1.66.0

@@ -10,7 +10,7 @@ import (
 
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/clients/go/adk/internal/remote"
+	rethread "github.com/rethread/rethread/clients/go"
 )
 
 // handle is an agent's copy of a session. Events appended through it are applied
@@ -37,10 +37,10 @@ var (
 	_ adk.Events  = events(nil)
 )
 
-func newHandle(s remote.Session, values map[string]any, history []*adk.Event) *handle {
+func newHandle(s rethread.Session, values map[string]any, history []*adk.Event) *handle {
 	return &handle{
 		app: s.AppName, user: s.UserID, id: s.ID, epoch: s.Epoch, head: s.HeadSeq,
-		state: values, events: history, updated: time.UnixMilli(s.UpdatedTime),
+		state: values, events: history, updated: time.UnixMilli(int64(s.UpdatedTime)),
 	}
 }
 

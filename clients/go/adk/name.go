@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/rethread/rethread/clients/go/adk/internal/remote"
+	rethread "github.com/rethread/rethread/clients/go"
 )
 
 const (
@@ -37,7 +37,7 @@ func checkName(name string) error {
 }
 
 // uriOf returns the artifact:// URI of a version.
-func uriOf(v remote.Version, sessionID string) string {
+func uriOf(v rethread.ArtifactVersion, sessionID string) string {
 	scope, name := "session/"+url.PathEscape(sessionID), v.Name
 	if shared, ok := strings.CutPrefix(name, userPrefix); ok {
 		scope, name = "user", shared

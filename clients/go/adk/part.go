@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/genai"
 
-	"github.com/rethread/rethread/clients/go/adk/internal/remote"
+	rethread "github.com/rethread/rethread/clients/go"
 )
 
 const (
@@ -18,9 +18,9 @@ const (
 	maxMimeType = 255 // characters
 )
 
-// putOf converts a part to an artifact. The display names of bytes and files are
+// uploadOf converts a part to an artifact. The display names of bytes and files are
 // not stored.
-func putOf(part *genai.Part) (remote.Put, error) {
+func uploadOf(part *genai.Part) (rethread.Upload, error) {
 	switch {
 	case part.InlineData != nil:
 		mimeType := part.InlineData.MIMEType
@@ -32,11 +32,11 @@ func putOf(part *genai.Part) (remote.Put, error) {
 		return putReference(part.FileData)
 	}
 	text := media{plain: plainText + "; charset=utf-8", part: textPart}
-	return remote.Put{MimeType: text.String(), Body: []byte(part.Text)}, nil
+	return rethread.Upload{MIMEType: text.String(), Content: []byte(part.Text)}, nil
 }
 
 // putReference stores a URI; the API resolves one of an artifact on reading.
-func putReference(file *genai.FileData) (remote.Put, error) {
+func putReference(file *genai.FileData) (rethread.Upload, error) {
 	mimeType := uriList
 	if !isReference(file.FileURI) {
 		mimeType = media{plain: uriList, part: filePart, fileType: file.MIMEType}.String()
@@ -46,25 +46,25 @@ func putReference(file *genai.FileData) (remote.Put, error) {
 
 // putBytes stores bytes with a media type that is valid in an HTTP header and has
 // at most 255 characters.
-func putBytes(mimeType string, body []byte) (remote.Put, error) {
+func putBytes(mimeType string, body []byte) (rethread.Upload, error) {
 	kind, _, err := mime.ParseMediaType(mimeType)
 	bad := err != nil || !strings.Contains(kind, "/") || len(mimeType) > maxMimeType ||
 		strings.TrimSpace(mimeType) != mimeType ||
 		strings.ContainsFunc(mimeType, func(r rune) bool { return r < ' ' || r > '~' })
 	if bad {
-		return remote.Put{}, fmt.Errorf("%w: %.100q is not a media type", ErrInvalid, mimeType)
+		return rethread.Upload{}, fmt.Errorf("%w: %.100q is not a media type", ErrInvalid, mimeType)
 	}
-	return remote.Put{MimeType: mimeType, Body: body}, nil
+	return rethread.Upload{MIMEType: mimeType, Content: body}, nil
 }
 
 // partOf converts an artifact, which any client may have stored, to a part.
-func partOf(v remote.Version, body []byte) *genai.Part {
-	switch m := parseMedia(v.MimeType); m.part {
+func partOf(a rethread.Artifact) *genai.Part {
+	switch m := parseMedia(a.MIMEType); m.part {
 	case textPart:
-		return genai.NewPartFromText(string(body))
+		return genai.NewPartFromText(string(a.Content))
 	case filePart:
-		return genai.NewPartFromURI(string(body), m.fileType)
+		return genai.NewPartFromURI(string(a.Content), m.fileType)
 	default:
-		return genai.NewPartFromBytes(body, m.plain)
+		return genai.NewPartFromBytes(a.Content, m.plain)
 	}
 }

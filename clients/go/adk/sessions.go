@@ -2,10 +2,8 @@ package adk
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +11,7 @@ import (
 	"google.golang.org/adk/v2/platform"
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/clients/go/adk/internal/remote"
+	rethread "github.com/rethread/rethread/clients/go"
 )
 
 // parallel is how many sessions of a list have their state read concurrently.
@@ -25,9 +23,9 @@ const parallel = 8
 // network errors and statuses 429, 502, 503 and 504. It is safe for concurrent
 // use.
 type SessionService struct {
-	api   *remote.Client
-	codec *codec
-	users func(ctx context.Context, app string) ([]string, error)
+	users   *users
+	codec   *codec
+	usersOf func(ctx context.Context, app string) ([]string, error) // nil without WithUsers
 }
 
 var _ adk.Service = (*SessionService)(nil)
@@ -38,20 +36,12 @@ func (s *SessionService) Create(ctx context.Context, req *adk.CreateRequest) (*a
 	if err := required("app name", req.AppName, "user id", req.UserID); err != nil {
 		return nil, err
 	}
-	n := remote.Create{
-		ID: req.SessionID, UserID: req.UserID, AppName: req.AppName, Key: platform.NewUUID(ctx), State: remote.Values{},
-	}
+	key := rethread.WithIdempotencyKey(platform.NewUUID(ctx))
+	n := rethread.SessionRequest{ID: req.SessionID, AppName: req.AppName, State: req.State}
 	if n.ID == "" {
 		n.ID = platform.NewUUID(ctx)
 	}
-	for key, v := range req.State {
-		raw, err := json.Marshal(v)
-		if err != nil {
-			return nil, fmt.Errorf("create session %s: encode state %q: %w", n.ID, key, err)
-		}
-		n.State[key] = raw
-	}
-	made, err := s.api.Create(ctx, n)
+	made, err := s.users.as(req.UserID).Sessions.Create(ctx, n, key)
 	if err == nil {
 		err = checkOwner(made, req.AppName, req.UserID)
 	}
@@ -120,15 +110,15 @@ func (s *SessionService) read(ctx context.Context, req *adk.GetRequest) (*handle
 }
 
 // find reads a session without events and state, and checks its app and user.
-func (s *SessionService) find(ctx context.Context, app, user, id string) (remote.Session, error) {
-	found, err := s.api.Get(ctx, user, id)
+func (s *SessionService) find(ctx context.Context, app, user, id string) (rethread.Session, error) {
+	found, err := s.users.as(user).Sessions.Get(ctx, id)
 	if err != nil {
-		return remote.Session{}, err
+		return rethread.Session{}, err
 	}
 	return found, checkOwner(found, app, user)
 }
 
-func checkOwner(s remote.Session, app, user string) error {
+func checkOwner(s rethread.Session, app, user string) error {
 	switch {
 	case s.UserID != user:
 		return fmt.Errorf("%w: session %s is another user's", ErrForbidden, s.ID)
@@ -140,18 +130,19 @@ func checkOwner(s remote.Session, app, user string) error {
 
 // history returns the requested events in log order. It reads backwards if only
 // recent ones are requested.
-func (s *SessionService) history(ctx context.Context, of remote.Session, req *adk.GetRequest) ([]*adk.Event, error) {
+func (s *SessionService) history(ctx context.Context, of rethread.Session, req *adk.GetRequest) ([]*adk.Event, error) {
 	recent := req.NumRecentEvents > 0 || !req.After.IsZero()
-	q := remote.EventQuery{Limit: remote.MaxPage, Descending: recent}
+	q := rethread.EventQuery{Limit: maxPage, Newest: recent}
 	if n := req.NumRecentEvents; n > 0 {
-		q.Limit = min(n, remote.MaxPage)
+		q.Limit = min(n, maxPage)
 	}
 	history := []*adk.Event{}
-	for stored, err := range s.api.AllEvents(ctx, of.UserID, of.ID, q) {
+	listed := rethread.EventsAs[storedEvent](s.users.as(of.UserID).Events, of.ID, q)
+	for stored, err := range listed.All(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if stored.Status == remote.InProgress || isInitialState(stored) {
+		if stored.Status == inProgress || stored.isInitialState() {
 			continue
 		}
 		e, err := s.codec.decode(stored)
@@ -171,19 +162,13 @@ func (s *SessionService) history(ctx context.Context, of remote.Session, req *ad
 	return history, nil
 }
 
-// isInitialState reports whether an event holds the state that a session was
-// created with. ADK has no such event, and its own events have a timestamp.
-func isInitialState(e remote.Event) bool {
-	return e.Seq == 1 && e.Author == "system" && e.Timestamp == nil && isNull(e.Content) && len(e.Actions.StateDelta) > 0
-}
-
 // state returns the merged state of a session by prefixed key.
-func (s *SessionService) state(ctx context.Context, of remote.Session) (map[string]any, error) {
-	stored, err := s.api.State(ctx, of.UserID, of.ID)
+func (s *SessionService) state(ctx context.Context, of rethread.Session) (map[string]any, error) {
+	stored, err := s.users.as(of.UserID).State.Get(ctx, of.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the state of session %s: %w", of.ID, err)
 	}
-	return plainValues(stored)
+	return mapOf(stored.Merged), nil
 }
 
 // List implements ADK's session.Service. It returns sessions with state but
@@ -195,11 +180,11 @@ func (s *SessionService) List(ctx context.Context, req *adk.ListRequest) (*adk.L
 	}
 	users := []string{req.UserID}
 	if req.UserID == "" {
-		if s.users == nil {
+		if s.usersOf == nil {
 			return nil, fmt.Errorf("%w: sessions are listed by user: give a user id, or WithUsers", ErrInvalid)
 		}
 		var err error
-		if users, err = s.users(ctx, req.AppName); err != nil {
+		if users, err = s.usersOf(ctx, req.AppName); err != nil {
 			return nil, fmt.Errorf("list the users of app %s: %w", req.AppName, err)
 		}
 	}
@@ -215,8 +200,8 @@ func (s *SessionService) List(ctx context.Context, req *adk.ListRequest) (*adk.L
 }
 
 func (s *SessionService) list(ctx context.Context, app, user string) ([]adk.Session, error) {
-	var found []remote.Session
-	for one, err := range s.api.AllSessions(ctx, user) {
+	var found []rethread.Session
+	for one, err := range s.users.as(user).Sessions.List(rethread.SessionQuery{Limit: maxPage}).All(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -252,7 +237,7 @@ func (s *SessionService) Delete(ctx context.Context, req *adk.DeleteRequest) err
 		return err
 	}
 	if _, err = s.find(ctx, req.AppName, req.UserID, req.SessionID); err == nil {
-		err = s.api.Delete(ctx, req.UserID, req.SessionID)
+		err = s.users.as(req.UserID).Sessions.Delete(ctx, req.SessionID)
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("delete session %s: %w", req.SessionID, err)
@@ -279,17 +264,10 @@ func required(pairs ...string) error {
 	return fmt.Errorf("%w: required: %s", ErrMalformed, strings.Join(missing, ", "))
 }
 
-// plainValues decodes state into plain Go values.
-func plainValues(stored remote.Values) (map[string]any, error) {
-	out := make(map[string]any, len(stored))
-	for _, key := range slices.Sorted(maps.Keys(stored)) {
-		var v any
-		if err := json.Unmarshal(stored[key], &v); err != nil {
-			return nil, fmt.Errorf("decode state %q: %w", key, err)
-		}
-		out[key] = v
+// mapOf returns m, which is empty instead of nil.
+func mapOf[V any](m map[string]V) map[string]V {
+	if m == nil {
+		return map[string]V{}
 	}
-	return out, nil
+	return m
 }
-
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

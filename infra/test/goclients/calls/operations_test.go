@@ -192,7 +192,9 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	n.asked = append(n.asked, asked{r.Method, r.URL.EscapedPath(), r.URL.Query(), r.Header, string(body)})
 	if len(n.failures) == 0 {
-		return answer(r.Context(), http.StatusOK, n.success(r.URL.Path)), nil
+		out := answer(r.Context(), http.StatusOK, n.success(r.URL.Path))
+		out.Header.Set("X-Artifact-Version", "0")
+		return out, nil
 	}
 	f := n.failures[0]
 	n.failures = n.failures[1:]

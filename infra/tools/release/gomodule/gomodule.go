@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
@@ -17,9 +18,14 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// ErrReplaced means that go.mod replaces modules, which has no effect for others who
-// use the module.
-var ErrReplaced = errors.New("go.mod replaces modules")
+var (
+	// ErrReplaced means that go.mod replaces a module of others, which has no effect
+	// for those who use the module.
+	ErrReplaced = errors.New("go.mod replaces a module")
+	// ErrRequired means that go.mod requires another version of a module that is
+	// released with this one.
+	ErrRequired = errors.New("go.mod requires another version of a module of this repository")
+)
 
 // Sums returns the two lines that go.sum of a user gets for a version, from the module
 // in a folder of the repository at a commit; the folder "" is the root.
@@ -32,10 +38,10 @@ func Sums(ctx context.Context, root, folder, commit, version string) (string, er
 	if err != nil {
 		return "", fmt.Errorf("read the module: %w", err)
 	}
-	if len(mod.Replace) > 0 {
-		return "", ErrReplaced
-	}
 	v := module.Version{Path: mod.Module.Mod.Path, Version: "v" + version}
+	if err := checkReplaced(mod, v.Version); err != nil {
+		return "", err
+	}
 	whole, err := hash(ctx, root, folder, commit, v)
 	if err != nil {
 		return "", fmt.Errorf("pack the module: %w", err)
@@ -45,6 +51,22 @@ func Sums(ctx context.Context, root, folder, commit, version string) (string, er
 		return "", fmt.Errorf("hash go.mod: %w", err)
 	}
 	return fmt.Sprintf("%[1]s %[2]s %[3]s\n%[1]s %[2]s/go.mod %[4]s\n", v.Path, v.Version, whole, alone), nil
+}
+
+// checkReplaced returns an error unless each replaced module is one above this one, which
+// is released with it, and required in the same version.
+func checkReplaced(mod *modfile.File, version string) error {
+	for _, r := range mod.Replace {
+		if !strings.HasPrefix(mod.Module.Mod.Path, r.Old.Path+"/") || r.New.Version != "" {
+			return fmt.Errorf("%w: %s", ErrReplaced, r.Old.Path)
+		}
+		for _, required := range mod.Require {
+			if required.Mod.Path == r.Old.Path && required.Mod.Version != version {
+				return fmt.Errorf("%w: %s", ErrRequired, required.Mod)
+			}
+		}
+	}
+	return nil
 }
 
 // hash returns the hash of the module's archive. It packs a clone, because the archive

@@ -53,6 +53,16 @@ func TestSums(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+	t.Run("accepts a module above it, which is released in the same version", func(t *testing.T) {
+		const require = "module example.com/m/nested\n\ngo 1.26\n\nrequire example.com/m v1.2.3\n\nreplace example.com/m => ../\n"
+		folder, commit := newRepository(t, files, map[string]string{"nested/go.mod": require, "nested/n.go": "package nested\n"})
+		if got, err := gomodule.Sums(t.Context(), folder, "nested", commit, "1.2.3"); err != nil || !strings.HasPrefix(got, "example.com/m/nested v1.2.3 h1:") {
+			t.Errorf("got %s, %v", got, err)
+		}
+		if _, err := gomodule.Sums(t.Context(), folder, "nested", commit, "1.2.4"); !errors.Is(err, gomodule.ErrRequired) {
+			t.Errorf("another version: got %v", err)
+		}
+	})
 	t.Run("fails for a version that belongs to another module path", func(t *testing.T) {
 		folder, commit := newRepository(t, files)
 		if _, err := gomodule.Sums(t.Context(), folder, "", commit, "2.0.0"); err == nil {

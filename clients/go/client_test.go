@@ -1,0 +1,77 @@
+package rethread_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	rethread "github.com/rethread/rethread/clients/go"
+)
+
+// answering returns a client of a server that answers with f.
+func answering(t *testing.T, f http.HandlerFunc) *rethread.Client {
+	t.Helper()
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	client, err := rethread.New(rethread.Config{URL: server.URL + "/api/v1", Token: rethread.StaticToken("alice")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func TestWithTokenIsAClientForAnotherUser(t *testing.T) {
+	t.Parallel()
+	client := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		user := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": map[string]string{"id": "s", "user_id": user}})
+	})
+	other := client.WithToken(rethread.StaticToken("bob"))
+	for want, c := range map[string]*rethread.Client{"alice": client, "bob": other} {
+		if got, err := c.Sessions.Get(t.Context(), "s"); err != nil || got.UserID != want {
+			t.Errorf("%s: got %+v, %v", want, got, err)
+		}
+	}
+}
+
+func TestEventsAsKeepsWhatTheServerSent(t *testing.T) {
+	t.Parallel()
+	const stored = `{"seq":1,"actions":{"state_delta":{"big":9007199254740993}}}`
+	client := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"data":[` + stored + `],"meta":{"next_cursor":null}}`)) // the test fails if it is incomplete
+	})
+	got, err := rethread.EventsAs[json.RawMessage](client.Events, "s", rethread.EventQuery{}).Collect(t.Context())
+	if err != nil || len(got) != 1 || string(got[0]) != stored {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestErrorsTellMalformedRequestsFromBrokenRules(t *testing.T) {
+	t.Parallel()
+	for status, kinds := range map[int][2]bool{400: {true, false}, 422: {false, true}} {
+		client := answering(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		_, err := client.Sessions.Get(t.Context(), "s")
+		got := [2]bool{errors.Is(err, rethread.ErrMalformed), errors.Is(err, rethread.ErrRuleBroken)}
+		if got != kinds || !errors.Is(err, rethread.ErrInvalid) {
+			t.Errorf("%d: got %v, %v", status, got, err)
+		}
+	}
+}
+
+func TestACallWhoseContextEndsBetweenAttemptsFailsWithItsCause(t *testing.T) {
+	t.Parallel()
+	left := errors.New("the user has left")
+	ctx, leave := context.WithCancelCause(t.Context())
+	client := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		time.AfterFunc(50*time.Millisecond, func() { leave(left) })
+	})
+	if _, err := client.Sessions.Get(ctx, "s"); !errors.Is(err, left) {
+		t.Errorf("got %v", err)
+	}
+}
