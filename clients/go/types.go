@@ -130,6 +130,9 @@ type RewindRequest struct {
 	OnConflict string `json:"on_conflict,omitempty"`
 	DryRun     bool   `json:"dry_run,omitempty"` // change nothing
 	CancelRun  bool   `json:"cancel_run,omitempty"`
+	// ExpectedSeq is the log's newest position that the caller has seen; another one is
+	// a conflict.
+	ExpectedSeq *int64 `json:"expected_seq,omitempty"`
 }
 
 // Rewound is the result of a rewind.

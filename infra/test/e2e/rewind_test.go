@@ -191,6 +191,24 @@ func testRewindRefused(t *testing.T, sys *e2e.System) {
 
 func testRacingRewinds(t *testing.T, sys *e2e.System) {
 	t.Helper()
+	t.Run("expected_seq must be the head", func(t *testing.T) {
+		alice := sys.User(t, "alice")
+		s := mustCreate(t, alice, nil)
+		mustTalk(t, alice, s, 2)
+		body := e2e.M{"rewind_before_invocation_id": "inv-2", "expected_seq": 3}
+		if late := alice.Post(s+"/rewind", body).Want(409); late.Int("head_seq") != 4 {
+			t.Errorf("refused: %s", late.Body)
+		}
+		checkShows(t, alice, s, "inv-1 inv-1 inv-2 inv-2", "task-1 task-2", `{"turn":2}`)
+		body["expected_seq"] = 4
+		statuses := race(t, 4, func(ctx context.Context) (*e2e.Answer, error) {
+			return alice.Try(ctx, "POST", s+"/rewind", body)
+		})
+		if diff := cmp.Diff([]int{200, 409, 409, 409}, statuses); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		checkShows(t, alice, s, "inv-1 inv-1", "task-1", `{"turn":1}`)
+	})
 	t.Run("concurrent rewinds and appends leave a log without gaps", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)

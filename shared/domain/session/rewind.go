@@ -23,6 +23,9 @@ type Rewind struct {
 	DryRun  bool // report what would change, and change nothing
 	// CancelRun ends a run in progress, which is a conflict otherwise.
 	CancelRun bool
+	// ExpectedSeq is the head of the log that the caller has seen, so that the rewind
+	// hides nothing that came since; nil accepts any head.
+	ExpectedSeq *int64
 	// Nonce becomes the marker's invocation id, by which a rewind whose answer was
 	// lost is recognised.
 	Nonce string

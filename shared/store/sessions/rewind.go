@@ -73,6 +73,9 @@ func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound,
 	if done, err := w.s.rewoundBefore(ctx, w.h, w.at, r); done != nil || err != nil {
 		return derefOr(done), err
 	}
+	if err := expectHead(r.ExpectedSeq, w.at); err != nil {
+		return session.Rewound{}, err
+	}
 	if err := w.cancel(ctx, r); err != nil {
 		return session.Rewound{}, err
 	}

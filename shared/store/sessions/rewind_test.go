@@ -270,6 +270,35 @@ func TestFork(t *testing.T) {
 
 // A rewind that cancels the active run does both or neither, wherever it is
 // interrupted: the run continues, or it has ended and its events are hidden.
+func TestRewind_of_an_expected_head(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	mustCreate(t, s, alice, "s", nil)
+	mustAppend(t, s, alice, "s", event(t, "", "i0", "before"))
+	mustStart(t, s, startOf(t, "s", "r1", "go"))
+	r := session.Rewind{UserID: alice, SessionID: "s", Before: "r1", Nonce: mustID(t), CancelRun: true}
+	for _, other := range []int64{0, 1, 3} {
+		r.ExpectedSeq = &other
+		_, err := s.Rewind(t.Context(), r)
+		wantKind(t, err, fault.Conflict)
+	}
+	wantThread(t, s, "s", "in_progress", "1:before", "2:go")
+
+	r.ExpectedSeq = new(int64(2))
+	out, err := s.Rewind(t.Context(), r)
+	if err != nil || out.Event.Seq != 4 { // after the end of the run
+		t.Fatalf("%+v, %v", out, err)
+	}
+	wantThread(t, s, "s", "idle", "1:before")
+	again, err := s.Rewind(t.Context(), r) // its answer was lost
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(out.Event, again.Event); diff != "" {
+		t.Errorf("(-first +again)\n%s", diff)
+	}
+}
+
 func TestRewind_that_cancels_is_one_step(t *testing.T) {
 	t.Parallel()
 	const least = 8

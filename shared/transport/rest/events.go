@@ -76,12 +76,9 @@ func (c *call) batch(sessionID string) (session.Append, error) {
 	if n := len(items); n == 0 || n > session.MaxBatch {
 		return session.Append{}, fieldFault(fault.Invalid, "/events", "must hold 1 to %d events", session.MaxBatch)
 	}
-	expected, err := body.Integer("expected_seq")
+	expected, err := body.expectedSeq()
 	if err != nil {
 		return session.Append{}, err
-	}
-	if expected != nil && *expected < 0 {
-		return session.Append{}, fieldFault(fault.Invalid, "/expected_seq", "must not be negative")
 	}
 	events, pointers, err := c.events(items, false)
 	if err != nil {

@@ -41,3 +41,14 @@ func fieldFault(kind fault.Kind, at, format string, args ...any) *fault.Error {
 	}
 	return f
 }
+
+// expectedSeq reads the head of the log that the caller has seen, nil if the member
+// is absent.
+func (o object) expectedSeq() (*int64, error) {
+	const name = "expected_seq"
+	seq, err := o.Integer(name)
+	if err == nil && seq != nil && *seq < 0 {
+		err = fieldFault(fault.Invalid, o.Pointer(name), "must not be negative")
+	}
+	return seq, err
+}

@@ -78,6 +78,9 @@ func (c *call) rewind() (session.Rewind, error) {
 	if r.CancelRun, err = body.Boolean("cancel_run"); err != nil {
 		return fail(err)
 	}
+	if r.ExpectedSeq, err = body.expectedSeq(); err != nil {
+		return fail(err)
+	}
 	r.Nonce, err = c.derivedID("rewind")
 	return r, err
 }

@@ -52,8 +52,10 @@ func TestRewindRequest(t *testing.T) {
 			`{"rewind_before_invocation_id":"i","dryRun":true,"state":{"a":1}}`, session.Rewind{},
 		},
 		"everything": {
-			`{"rewind_before_invocation_id":"i","scopes":["session"],"on_conflict":"restore","dry_run":true,"cancel_run":true}`,
-			session.Rewind{Scopes: []session.Scope{session.ScopeSession}, Restore: true, DryRun: true, CancelRun: true},
+			`{"rewind_before_invocation_id":"i","scopes":["session"],"on_conflict":"restore","dry_run":true,"cancel_run":true,"expected_seq":7}`,
+			session.Rewind{
+				Scopes: []session.Scope{session.ScopeSession}, Restore: true, DryRun: true, CancelRun: true, ExpectedSeq: new(int64(7)),
+			},
 		},
 		"all scopes": {
 			`{"rewind_before_invocation_id":"i","scopes":["app","user","session"],"on_conflict":"keep","dry_run":false}`,
@@ -106,6 +108,8 @@ func TestRewindBadInput(t *testing.T) {
 		"a wrong conflict":           {with(`"on_conflict":true`), 400, "/on_conflict"},
 		"a wrong dry_run":            {with(`"dry_run":"yes"`), 400, "/dry_run"},
 		"a wrong cancel_run":         {with(`"cancel_run":null`), 400, "/cancel_run"},
+		"a wrong expected_seq":       {with(`"expected_seq":"7"`), 400, "/expected_seq"},
+		"a negative expected_seq":    {with(`"expected_seq":-1`), 422, "/expected_seq"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.mustRefuse(t, c.status, c.pointer, post(alice, "/sessions/s/rewind", c.body))

@@ -396,6 +396,7 @@ class RewindRequest(TypedDict, total=False):
     on_conflict: Literal["keep", "restore"]
     dry_run: bool
     cancel_run: bool
+    expected_seq: int
 
 
 class Rewound(TypedDict, total=False):
