@@ -136,7 +136,7 @@ describe('after a failure', () => {
     const { chat, show } = fakeChat(server);
     show(failed([event('old', { text: 'Why?' }), event('old', { author: 'demo', text: 'Bec' })]));
     const [turn] = chat.turns.value;
-    const sent = turn && chat.retry(turn);
+    const sent = turn && chat.revision.regenerate(turn);
     expect(texts(chat.messages.value.map((m) => m.event))).toEqual(['Why?']);
     await sent;
     expect(bodies().map(({ input }) => texts(input))).toEqual([['Why?']]);

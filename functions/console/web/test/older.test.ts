@@ -76,7 +76,7 @@ describe('a session that is loaded from some message on', () => {
     const { chat } = opened(1, 1, { status: 'failed', run_id: 'c', error });
     const [turn] = chat.turns.value;
     expect([turn?.cut, turn?.messages.length]).toEqual([true, 1]);
-    await (turn && chat.retry(turn));
+    await (turn && chat.revision.regenerate(turn));
     const asked = server.asked.find(({ path }) => path.endsWith('/runs'));
     const body = asked?.body as { input: InputEvent[] } | undefined;
     expect(body?.input.map(({ content }) => content)).toEqual([

@@ -18,6 +18,7 @@ beforeEach(() => {
   server = new FakeServer();
   refuse = null;
   server.answer = ({ path, body }: Asked) => {
+    if (path.endsWith('/events')) return [200, { data: [], meta: { next_cursor: null } }];
     if (!path.endsWith('/rewind')) return [200, { data: session('s1') }];
     const { dry_run, on_conflict } = body as Body;
     if (!dry_run && refuse) return refuse;
@@ -45,7 +46,6 @@ function begin(more: Partial<RewindTarget> = {}) {
   const changed = vi.fn();
   const rewinding = new Rewinding({ ...target, ...more }, chat, {
     api: server.api,
-    toasts,
     changed,
   });
   return { rewinding, chat, toasts, show, changed };
@@ -103,7 +103,7 @@ describe('a rewind', () => {
     await rewinding.go();
     chat.draft.value = 'Why not?';
     toasts.list.value[0]?.action?.run();
-    await vi.waitFor(() => expect(toasts.list.value.at(-1)?.text).toBe('Rewind undone.'));
+    await vi.waitFor(() => expect(toasts.list.value.at(-1)?.text).toBe('Undone.'));
     expect(chat.draft.value).toBe('Why not?');
   });
 

@@ -10,13 +10,15 @@ export interface RewindOptions {
   conflicts: 'keep' | 'restore';
   /** Whether to cancel a run in progress; otherwise it is a conflict (409). */
   cancelRun: boolean;
+  /** The head of the log as known; if it has moved, that is a conflict (409). */
+  expectedSeq?: number;
 }
 
 /** Returns the result that a rewind would have, without changing anything or cancelling a run. */
 export function previewRewind(
   api: Api,
   session: string,
-  { before, conflicts }: Omit<RewindOptions, 'cancelRun'>,
+  { before, conflicts }: Pick<RewindOptions, 'before' | 'conflicts'>,
 ): Promise<Rewound> {
   return api.sessions.rewind(session, {
     rewind_before_invocation_id: before,
@@ -30,7 +32,7 @@ export function previewRewind(
 export function rewindSession(
   api: Api,
   session: string,
-  { before, conflicts, cancelRun }: RewindOptions,
+  { before, conflicts, cancelRun, expectedSeq }: RewindOptions,
   key: string,
 ): Promise<Rewound> {
   const request = {
@@ -38,11 +40,13 @@ export function rewindSession(
     on_conflict: conflicts,
     dry_run: false,
     cancel_run: cancelRun,
+    ...(expectedSeq !== undefined && { expected_seq: expectedSeq }),
   };
   return api.sessions.rewind(session, request, { idempotencyKey: key });
 }
 
-const MAX_PAGE = 1000; // entries a request, the API's limit
+/** Entries of a request, the API's limit. */
+export const MAX_PAGE = 1000;
 
 /** All entries of the log after a position, including rewound ones and markers, oldest first. */
 export async function readLog(api: Api, session: string, after = 0): Promise<Event[]> {

@@ -13,12 +13,15 @@ import { cancelRun, startRun } from '../api/runs';
 import { readSession } from '../api/sessions';
 import type { Event, InputEvent, Session, Thread } from '../api/types';
 import { Feedback } from './feedback';
-import { Messages } from './message';
+import { isQuestion, type Message, Messages } from './message';
 import { Older } from './older';
 import { Queue, runOf } from './queue';
+import { type Begun, type Instead, Revision } from './revision';
+import { eventsBefore } from './rewind-effect';
 import { rightsOf } from './rights';
 import type { Toasts } from './toasts';
-import { inputOf, type RunState, rowsOf, type Turn, turnsOf } from './turns';
+import { isOver, type RunState, rowsOf, type Turn, turnsOf } from './turns';
+import { Undo } from './undo';
 
 export interface ChatDeps {
   api: Api;
@@ -39,8 +42,8 @@ interface Pending {
   event: Event;
   /** Whether it is shown in the queue, not in the conversation. */
   queued: boolean;
-  /** The invocation that the server will discard; it is hidden at once. */
-  discards: string;
+  /** The invocation that it replaces, with everything after it; both are hidden at once. */
+  instead: string;
   /** The server's response, once it has arrived. */
   taken?: Taken;
 }
@@ -105,6 +108,8 @@ export class Chat {
   readonly feedback: Feedback;
   /** The questions that wait until the answers before them are complete. */
   readonly queue: Queue;
+  readonly undo: Undo;
+  readonly revision: Revision;
 
   readonly #deps: ChatDeps;
   readonly #watching: Watching;
@@ -116,6 +121,10 @@ export class Chat {
     this.#deps = deps;
     this.feedback = new Feedback(this, deps.api, deps.toasts);
     this.queue = new Queue(id, deps.api, deps.toasts);
+    const { api, toasts } = deps;
+    const changed = (session: Session) => this.changed(session);
+    this.undo = new Undo(id, { api, toasts, changed });
+    this.revision = new Revision(this, { api, toasts, changed, undo: this.undo });
     this.#watching = deps.watch<Event>(id, {
       tail: TAIL,
       onChange: (shown) => batch(() => this.#show(shown)),
@@ -167,12 +176,18 @@ export class Chat {
 
   /** Sends a question. Returns whether that succeeded; otherwise a toast says why. */
   async send(text: string): Promise<boolean> {
-    return this.#ask([{ author: 'user', content: { role: 'user', parts: [{ text }] } }]);
+    const input = [{ author: 'user', content: { role: 'user', parts: [{ text }] } }];
+    return (await this.ask(input)) !== null;
   }
 
-  /** Sends the input of a failed or stopped turn again. */
-  async retry(turn: Turn): Promise<boolean> {
-    return this.#ask(inputOf(turn.cut ? await this.whole(turn) : turn));
+  /** Opens a question for editing, by default the newest. Returns whether there is one. */
+  edit(invocation?: string): boolean {
+    const asked = (message: Message) =>
+      isQuestion(message) && (invocation ?? message.invocation) === message.invocation;
+    const question = this.messages.peek().findLast(asked);
+    if (!question || !this.rights.peek().write) return false;
+    this.revision.edit(question);
+    return true;
   }
 
   async cancel(): Promise<void> {
@@ -188,48 +203,47 @@ export class Chat {
     }
   }
 
-  async #ask(input: InputEvent[]): Promise<boolean> {
-    if (this.sending.value) return false;
+  /**
+   * Sends a question, or one that replaces others. Returns its run, which may be queued; null if that
+   * failed, which a toast says.
+   */
+  async ask(input: InputEvent[], instead?: Instead): Promise<Begun | null> {
+    if (this.sending.value) return null;
     const events = input.map((event) => ({ ...event, id: uid() }));
-    const queued = this.queues.value;
+    const queued = !instead && this.queues.value;
     const last = this.turns.value.at(-1);
-    const over = last && (last.outcome === 'failed' || last.outcome === 'stopped');
+    const discards = last && isOver(last) && !queued ? last.invocation : '';
     this.#pending.value = {
       event: this.#placeholder(events.at(-1)),
       queued,
-      discards: over && !queued ? last.invocation : '',
+      instead: instead?.of ?? discards,
     };
     if (queued) this.queue.sends(events);
     try {
-      const first = this.state.value.status === 'failed'; // a queue may wait for it to be discarded
-      const thread = await startRun(
-        this.#deps.api,
-        this.id,
-        events,
-        uid(),
-        first ? 'reject' : 'enqueue',
-      );
-      batch(() => this.#accepted(thread, events));
-      return true;
+      const rewound = await instead?.rewind?.();
+      if (rewound) this.changed(rewound.session);
+      // A queue may wait for a failed run to be discarded
+      const first = instead || this.state.value.status === 'failed';
+      const active = first ? 'reject' : 'enqueue';
+      const thread = await startRun(this.#deps.api, this.id, events, uid(), active);
+      return batch(() => this.#accepted(thread, events));
     } catch (error) {
       this.#pending.value = null;
       this.#deps.toasts.fail(error);
       if (error instanceof ForbiddenError) void this.#read(); // the right may have become less
-      return false;
+      return null;
     } finally {
       this.queue.sends(null);
     }
   }
 
-  #accepted(thread: Thread, events: InputEvent[]): void {
+  #accepted(thread: Thread, events: InputEvent[]): Begun {
     this.queue.take(thread);
     const run = runOf(events, thread.queued);
-    if (run) {
-      this.started.add(run);
-      this.#pending.value = null;
-    } else {
-      this.#taken(thread, events.at(-1)?.id);
-    }
+    if (!run) return this.#taken(thread, events.at(-1)?.id);
+    this.started.add(run);
+    this.#pending.value = null;
+    return { run, seq: thread.session.head_seq };
   }
 
   // The newest event of an input as the server will probably store it.
@@ -252,24 +266,31 @@ export class Chat {
     };
   }
 
-  #taken(thread: Thread, asked?: string): void {
+  #taken(thread: Thread, asked?: string): Begun {
     const run = thread.session.active_run_id ?? thread.run?.id ?? '';
     const seq = thread.items.find(({ id }) => id === asked)?.seq ?? thread.session.head_seq;
     this.started.add(run);
-    this.session.value = thread.session;
     const pending = this.#pending.value;
     if (pending) {
       const event = { ...pending.event, invocation_id: run };
       this.#pending.value = { ...pending, event, taken: { run, seq, epoch: thread.session.epoch } };
       this.#settle();
     }
-    this.#deps.changed(thread.session);
+    this.changed(thread.session);
+    return { run, seq };
+  }
+
+  /** Takes the session as a response has it. */
+  changed(session: Session): void {
+    this.session.value = session;
+    this.#deps.changed(session);
   }
 
   #show(shown: WatchedSession<Event>): void {
     const { items, has_older, status, run_id, error, epoch } = shown;
     const before = this.run.value;
     this.items.value = items;
+    this.revision.keep(items);
     this.older.more.value = has_older;
     this.epoch.value = epoch;
     this.loaded.value = true;
@@ -315,6 +336,6 @@ export class Chat {
     const items = this.items.value;
     const hidden = pending?.queued && !pending.taken;
     if (!pending || hidden || items.some(({ id }) => id === pending.event.id)) return items;
-    return [...items.filter((item) => item.invocation_id !== pending.discards), pending.event];
+    return [...eventsBefore(items, pending.instead), pending.event];
   }
 }

@@ -56,6 +56,10 @@ export class Messages {
   }
 }
 
+/** Whether a message is a question, rather than a file that a user has saved. */
+export const isQuestion = ({ role, blocks }: Message): boolean =>
+  role === 'user' && blocks.length > 0;
+
 /** The text of a message, for copying. */
 export function textOf(message: Message): string {
   return message.blocks.flatMap((block) => (block.kind === 'text' ? block.text : [])).join('\n\n');

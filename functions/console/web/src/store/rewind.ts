@@ -7,7 +7,6 @@ import { errorText } from '../api/error';
 import { previewRewind, rewindSession } from '../api/rewind';
 import type { Rewound, Session } from '../api/types';
 import type { Chat } from './chat';
-import type { Toasts } from './toasts';
 
 /** The target of a rewind and how to describe it. */
 export interface RewindTarget {
@@ -28,7 +27,6 @@ export interface RewindTarget {
 
 export interface RewindDeps {
   api: Api;
-  toasts: Toasts;
   /** Called when the session has changed. */
   changed: (session: Session) => void;
 }
@@ -118,10 +116,13 @@ export class Rewinding {
     this.#putQuestion();
     this.#chat.session.value = done.session;
     this.#deps.changed(done.session);
-    this.#deps.toasts.say(this.target.kind === 'rewind' ? 'Rewound.' : 'Restored.', {
-      label: 'Undo',
-      run: () => void this.#undo(done),
-    });
+    const { invocation_id: marker, seq: since } = done.event;
+    const step = { marker, since, own: new Set<string>(), conflicts: this.choice.value };
+    const undone = () => this.#restoreDraft();
+    this.#chat.undo.did(
+      { ...step, undone },
+      this.target.kind === 'rewind' ? 'Rewound.' : 'Restored.',
+    );
   }
 
   // What the user was writing follows the question.
@@ -134,22 +135,9 @@ export class Rewinding {
     this.#drafts = { before, after: draft.value };
   }
 
-  // A rewind to before the marker of a rewind undoes it.
-  async #undo(done: Rewound): Promise<void> {
-    const options = {
-      before: done.event.invocation_id,
-      conflicts: this.choice.value,
-      cancelRun: false,
-    };
-    try {
-      const undone = await rewindSession(this.#deps.api, this.#chat.id, options, uid());
-      const { before, after } = this.#drafts;
-      if (this.#chat.draft.value === after) this.#chat.draft.value = before;
-      this.#chat.session.value = undone.session;
-      this.#deps.changed(undone.session);
-      this.#deps.toasts.say('Rewind undone.');
-    } catch (error) {
-      this.#deps.toasts.fail(error);
-    }
+  // Unless the user has changed it since.
+  #restoreDraft(): void {
+    const { before, after } = this.#drafts;
+    if (this.#chat.draft.value === after) this.#chat.draft.value = before;
   }
 }

@@ -91,9 +91,38 @@ export function rowsOf(turns: readonly Turn[]): Row[] {
   });
 }
 
-/** The input of a turn, for sending it again. */
-export function inputOf(turn: Turn): InputEvent[] {
-  return turn.messages.flatMap(({ role, event }) =>
-    role === 'user' && event.content ? { author: event.author, content: event.content } : [],
-  );
+/** Whether the run of a turn has ended without completing it. */
+export const isOver = ({ outcome }: Turn): boolean => outcome === 'failed' || outcome === 'stopped';
+
+/** A question with another text. */
+interface Edited {
+  /** The id of its message. */
+  id: string;
+  text: string;
 }
+
+/** The input of a turn, for sending it again. An edited question keeps its files. */
+export function inputOf(turn: Turn, edited?: Edited): InputEvent[] {
+  return turn.messages.flatMap(({ role, event }) => {
+    if (role !== 'user' || !event.content) return [];
+    const { author, content } = event;
+    return { author, content: event.id === edited?.id ? withText(content, edited.text) : content };
+  });
+}
+
+function withText(content: Record<string, unknown>, text: string): Record<string, unknown> {
+  const parts: unknown[] = Array.isArray(content.parts) ? content.parts : [];
+  const said = parts.findIndex(isText);
+  const files = (some: unknown[]) => some.filter((part) => !isText(part));
+  const first = said < 0 ? 0 : said;
+  const own = text === '' ? [] : [{ text }];
+  return {
+    ...content,
+    parts: [...files(parts.slice(0, first)), ...own, ...files(parts.slice(first))],
+  };
+}
+
+const isText = (part: unknown): boolean =>
+  typeof part === 'object' &&
+  part !== null &&
+  typeof (part as { text?: unknown }).text === 'string';

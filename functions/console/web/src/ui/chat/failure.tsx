@@ -18,7 +18,7 @@ export function Failure({ chat, turn }: { chat: Chat; turn: Turn }) {
           type="button"
           class="button small"
           disabled={chat.sending.value}
-          onClick={() => void chat.retry(turn)}
+          onClick={() => void chat.revision.regenerate(turn)}
         >
           <RotateCcw size={15} aria-hidden="true" />
           Try again

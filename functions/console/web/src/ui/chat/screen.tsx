@@ -15,6 +15,7 @@ import { Composer } from './composer';
 import { Bar, Header } from './header';
 import { QueueView } from './queue';
 import { Thread } from './thread';
+import { useUndoKey } from './undo-key';
 
 export function ChatScreen({ id }: { id: string }) {
   const app = useApp();
@@ -29,6 +30,7 @@ export function ChatScreen({ id }: { id: string }) {
 function Open({ chat }: { chat: Chat }) {
   const { panel, moment, artifact } = useView();
   const { history } = useAddress();
+  useUndoKey(chat);
   useTitle(chat.session.value?.name ?? '');
   useEffect(
     () => () => {

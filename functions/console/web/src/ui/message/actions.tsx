@@ -1,18 +1,18 @@
 // The actions of a message: some as buttons, the rest in a menu.
 
-import { Copy, Ellipsis, RotateCcw } from 'lucide-preact';
+import { Copy, Ellipsis } from 'lucide-preact';
 import { textOf } from '../../store/message';
-import { inputOf } from '../../store/turns';
 import { useApp } from '../context';
 import { IconButton } from '../kit/icon-button';
 import { Menu } from '../kit/menu';
 import { exact } from '../kit/time';
+import { Edit, Regenerate } from './again';
 import { footers } from './extras';
 import { useMessageMenu } from './menu';
 import type { MessageProps } from './message';
 
 export function Actions(props: MessageProps) {
-  const { chat, message, turn, last } = props;
+  const { message, turn, last } = props;
   const { toasts } = useApp();
   const items = useMessageMenu(props);
   const text = textOf(message);
@@ -24,27 +24,14 @@ export function Actions(props: MessageProps) {
       toasts.fail('The browser does not allow copying.');
     }
   };
-  const again =
-    turn.outcome === 'stopped' &&
-    chat.rights.value.write &&
-    last &&
-    chat.turns.value.at(-1) === turn &&
-    (turn.cut || inputOf(turn).length > 0);
   return (
     <footer class="actions">
       {last &&
         turn.outcome !== 'running' &&
         footers.map((Footer) => <Footer key={Footer.name} {...props} />)}
       {text && <IconButton icon={Copy} label="Copy" size={16} onClick={() => void copy()} />}
-      {again && (
-        <IconButton
-          icon={RotateCcw}
-          label="Ask again"
-          size={16}
-          disabled={chat.sending.value}
-          onClick={() => void chat.retry(turn)}
-        />
-      )}
+      <Edit {...props} />
+      <Regenerate {...props} />
       {items.length > 0 && <Menu label="More" icon={Ellipsis} items={items} />}
       <time dateTime={new Date(message.event.created_time).toISOString()}>
         {exact(message.event.created_time)}

@@ -2,11 +2,12 @@
 
 import { memo } from 'preact/compat';
 import type { Chat } from '../../store/chat';
-import type { Block, Message } from '../../store/message';
+import { type Block, isQuestion, type Message } from '../../store/message';
 import type { Turn } from '../../store/turns';
 import { Failure } from '../chat/failure';
 import { Markdown } from '../markdown/markdown';
 import { Actions } from './actions';
+import { Editor, useEditing } from './again';
 import { extras } from './extras';
 import { FilePart } from './file';
 import { Thought } from './thought';
@@ -23,7 +24,8 @@ export interface MessageProps {
 export function MessageView(props: MessageProps) {
   const { message, turn, last } = props;
   const { role, streaming, stopped, interrupted, blocks } = message;
-  const asks = role === 'user' && blocks.length > 0; // not a file that was saved
+  const asks = isQuestion(message);
+  const editing = useEditing(props);
   const first = turn.messages.find((other) => other.role === 'agent') === message;
   return (
     <article
@@ -39,7 +41,8 @@ export function MessageView(props: MessageProps) {
           {message.author}
         </p>
       )}
-      {(blocks.length > 0 || streaming) && (
+      {editing && <Editor chat={props.chat} message={message} />}
+      {!editing && (blocks.length > 0 || streaming) && (
         <Body blocks={blocks} role={role} streaming={streaming} />
       )}
       {stopped && <p class="stopped">Stopped</p>}
@@ -50,7 +53,7 @@ export function MessageView(props: MessageProps) {
       {role === 'agent' && last && turn.outcome === 'failed' && (
         <Failure chat={props.chat} turn={turn} />
       )}
-      {!streaming && (last || asks) && <Actions {...props} />}
+      {!streaming && !editing && (last || asks) && <Actions {...props} />}
     </article>
   );
 }

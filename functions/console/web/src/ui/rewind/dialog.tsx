@@ -24,8 +24,8 @@ export function RewindDialog({ chat, target, history }: Props) {
   const [, navigate] = useLocation();
   const [rewinding] = useState(() => {
     const changed = app.sessions.peek()?.changed.bind(app.sessions.peek());
-    const { api, toasts } = app;
-    return new Rewinding(target, chat, { api, toasts, changed: (session) => changed?.(session) });
+    const { api } = app;
+    return new Rewinding(target, chat, { api, changed: (session) => changed?.(session) });
   });
   useEffect(() => rewinding.start(), [rewinding]);
   const { title, submit, Lead } = wordsFor(target);

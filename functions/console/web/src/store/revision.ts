@@ -1,0 +1,148 @@
+// Questions that are asked anew in their place: edited, or as they were for another answer.
+
+import { signal } from '@preact/signals-core';
+import { type Api, uid } from '../api/client';
+import { rewindSession } from '../api/rewind';
+import type { Event, InputEvent, Rewound, Session } from '../api/types';
+import { type Message, textOf } from './message';
+import type { Toasts } from './toasts';
+import { inputOf, isOver, type Turn } from './turns';
+import type { Undo } from './undo';
+
+/** What a revision needs of the chat. */
+export interface Revised {
+  id: string;
+  draft: { value: string };
+  turns: { peek(): Turn[] };
+  running: { peek(): boolean };
+  whole(turn: Turn): Promise<Turn>;
+  ask(input: InputEvent[], instead: Instead): Promise<Begun | null>;
+}
+
+/** What a question replaces: an invocation, and everything after it. */
+export interface Instead {
+  of: string;
+  /** Takes it away, before the question is sent; without, the server discards it. */
+  rewind?: () => Promise<Rewound>;
+}
+
+/** A run that has begun. */
+export interface Begun {
+  run: string;
+  /** The position of its question. */
+  seq: number;
+}
+
+interface RevisionDeps {
+  api: Api;
+  toasts: Toasts;
+  undo: Undo;
+  changed: (session: Session) => void;
+}
+
+export class Revision {
+  /** The id of the question that is being edited; '' for none. */
+  readonly editing = signal('');
+  /** What the user has made of it. */
+  readonly text = signal('');
+
+  readonly #chat: Revised;
+  readonly #deps: RevisionDeps;
+  #busy = false;
+
+  constructor(chat: Revised, deps: RevisionDeps) {
+    this.#chat = chat;
+    this.#deps = deps;
+  }
+
+  /** Opens a question for editing. */
+  edit(message: Message): void {
+    this.text.value = textOf(message);
+    this.editing.value = message.id;
+  }
+
+  cancel(): void {
+    this.editing.value = '';
+  }
+
+  /** Asks the edited question in place of the original. */
+  async send(): Promise<void> {
+    const id = this.editing.value;
+    const text = this.text.value.trim();
+    const turn = this.#chat.turns.peek().find(({ messages }) => messages.some((m) => m.id === id));
+    if (!turn || this.#busy) return;
+    this.cancel();
+    await this.#again(turn, (whole) => inputOf(whole, { id, text }), text);
+  }
+
+  /** Asks the question of a turn again. */
+  regenerate(turn: Turn): Promise<void> {
+    return this.#again(turn, inputOf, '');
+  }
+
+  /** An edited question whose message is gone, for instance by a rewind elsewhere, becomes the draft. */
+  keep(items: readonly Event[]): void {
+    const { editing, text } = this;
+    if (editing.value === '' || items.some(({ id }) => id === editing.value)) return;
+    this.#save(text.value);
+    this.cancel();
+    this.#deps.toasts.say('The question is gone. What you wrote is in the message field.');
+  }
+
+  async #again(turn: Turn, input: (whole: Turn) => InputEvent[], text: string): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    try {
+      const events = input(turn.cut ? await this.#chat.whole(turn) : turn);
+      if (events.length > 0) await this.#replace(turn, events, text);
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  async #replace(turn: Turn, input: InputEvent[], text: string): Promise<void> {
+    const { invocation } = turn;
+    let rewound: Rewound | undefined;
+    // The server itself discards the newest answer when it has failed or was stopped
+    const discards = isOver(turn) && this.#chat.turns.peek().at(-1)?.invocation === invocation;
+    const rewind = async () => {
+      rewound = await this.#rewind(invocation);
+      return rewound;
+    };
+    const instead = discards ? { of: invocation } : { of: invocation, rewind };
+    const begun = await this.#chat.ask(input, instead);
+    if (!begun) this.#save(text);
+    this.#did(invocation, rewound, begun);
+  }
+
+  // Also a rewind whose question could not be asked can be undone.
+  #did(invocation: string, rewound: Rewound | undefined, begun: Begun | null): void {
+    const own = new Set(begun ? [begun.run] : []);
+    const { undo } = this.#deps;
+    if (rewound) {
+      const { event, conflicts } = rewound;
+      undo.did({ marker: event.invocation_id, since: event.seq, own }, textFor(conflicts, begun));
+    } else if (begun) {
+      undo.did({ marker: `discard-${invocation}`, since: begun.seq, own });
+    }
+  }
+
+  #rewind(before: string): Promise<Rewound> {
+    const { api } = this.#deps;
+    const options = { before, conflicts: 'keep', cancelRun: this.#chat.running.peek() } as const;
+    return rewindSession(api, this.#chat.id, options, uid());
+  }
+
+  // What was written must not be lost; it precedes what is in the message field.
+  #save(text: string): void {
+    const { draft } = this.#chat;
+    if (text === '' || draft.value.startsWith(text)) return;
+    draft.value = draft.value.trim() === '' ? text : `${text}\n\n${draft.value}`;
+  }
+}
+
+function textFor(conflicts: Rewound['conflicts'], begun: Begun | null): string {
+  const kept = conflicts.map(({ key }) => key).join(', ');
+  const text = begun ? 'Asked again.' : 'Rewound.';
+  return kept ? `${text} Other chats have changed since, and it stays: ${kept}.` : text;
+}
