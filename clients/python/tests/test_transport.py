@@ -214,13 +214,26 @@ async def test_lists_are_read_page_by_page(is_async: bool) -> None:
 
 
 @both
+async def test_a_client_for_another_user_shares_the_connections(is_async: bool) -> None:
+    network = Network(json(401, {}), data({}))
+    caller = Caller(network, is_async)
+    first = caller.client
+    caller.client = first.with_token(lambda rejected: "renewed" if rejected else "other")
+    await caller(lambda c: c.sessions.get("s"))
+    await caller(lambda _: first.sessions.get("s"))
+    assert network.tokens == ["other", "renewed", "token"]
+
+
+@both
 async def test_large_bodies_are_compressed(is_async: bool) -> None:
     network = Network(data({}))
     content = b"x" * ((4 << 20) + 1)
-    await Caller(network, is_async)(lambda c: c.artifacts.put("s", "a", content))
-    (request,) = network.asked
-    assert request.headers["Content-Encoding"] == "gzip"
-    assert gzip.decompress(request.content) == content
+    caller = Caller(network, is_async)
+    await caller(lambda c: c.artifacts.put("s", "a", content))
+    await caller(lambda c: c.sessions.create({"name": content.decode()}))
+    for request in network.asked:
+        assert request.headers["Content-Encoding"] == "gzip"
+        assert content in gzip.decompress(request.content)
 
 
 @both

@@ -8,9 +8,19 @@ from typing import Any
 import httpx
 import pytest
 from google.adk.events.event import Event
+from google.genai import types
 
 from guide import message
-from rethread_client.adk import Rethread, RethreadError, RethreadSessionService, Retries, UnavailableError
+from rethread_client import errors
+from rethread_client.adk import (
+    InvalidError,
+    Rethread,
+    RethreadArtifactService,
+    RethreadError,
+    RethreadSessionService,
+    Retries,
+    UnavailableError,
+)
 
 MADE = {"data": {"id": "s", "user_id": "alice", "app_name": "a", "head_seq": 0, "updated_time": 0}}
 STATE = {"data": {"merged": {}}}
@@ -177,3 +187,27 @@ async def test_a_closed_client_can_be_used_again() -> None:
     await client.aclose()
     assert await client.get("/x", "alice") == 2
     await client.aclose()
+
+
+async def test_a_rejected_token_is_asked_for_once_more() -> None:
+    network = Network(answer(401, {"message": "Unauthorized"}), answer(200, {"data": 1}))
+    assert await network.client().get("/x", "alice") == 1
+    assert [r.headers["Authorization"] for r in network.asked] == ["Bearer alice-1", "Bearer alice-2"]
+
+
+async def test_an_artifact_is_not_saved_twice() -> None:
+    network = Network(answer(429), httpx.ReadError("lost"))
+    with pytest.raises(UnavailableError):
+        await RethreadArtifactService(network.client()).save_artifact(
+            app_name="a", user_id="alice", session_id="s", filename="f", artifact=types.Part(text="x")
+        )
+    assert network.waits == [0.2]
+
+
+async def test_errors_are_also_those_of_the_package() -> None:
+    network = Network(answer(422, {"errors": [{"pointer": "/id", "detail": "is too long"}]}))
+    with pytest.raises(errors.RethreadError) as refused:
+        await network.client().create("/sessions", "alice", {})
+    assert isinstance(refused.value, InvalidError)
+    assert refused.value.errors == [errors.FieldError("/id", "is too long")]
+    assert str(refused.value) == "422: Unprocessable Entity; /id is too long"

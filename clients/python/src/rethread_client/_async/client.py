@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
+from copy import copy
 from types import TracebackType
 from typing import Self
 
@@ -39,7 +40,8 @@ class AsyncRethread:
         rejected token, and should renew it.
       stream_url: the address for watching and exports, if it is another one: the stack's
         output StreamUrl.
-      timeout: seconds for a call with all its attempts; one attempt has at most 30.
+      timeout: seconds for a call with all its attempts; one attempt has at most 30, or
+        what `retries` says.
       retries: how calls are repeated.
       transport: replaces httpx's transport, for proxies and tests.
       sleep: replaces waiting, for tests.
@@ -56,15 +58,20 @@ class AsyncRethread:
         transport: httpx.AsyncBaseTransport | None = None,
         sleep: Callable[[float], io.Later[None]] = io.sleep,
     ) -> None:
-        self._transport = AsyncTransport(
-            url,
-            token,
-            stream_url=stream_url,
-            timeout=timeout,
-            retries=retries or Retries(),
-            transport=transport,
-            sleep=sleep,
+        self._use(
+            AsyncTransport(
+                url,
+                token,
+                stream_url=stream_url,
+                timeout=timeout,
+                retries=retries or Retries(),
+                transport=transport,
+                sleep=sleep,
+            )
         )
+
+    def _use(self, transport: AsyncTransport) -> None:
+        self._transport = transport
         self.sessions = AsyncSessions(self._transport)
         self.state = AsyncStates(self._transport)
         self.events = AsyncEvents(self._transport)
@@ -80,6 +87,13 @@ class AsyncRethread:
         self.automations = AsyncAutomations(self._transport)
         self.me = AsyncMe(self._transport)
         self.a2a = AsyncA2A(self._transport)
+
+    def with_token(self, token: io.TokenSource) -> Self:
+        """Returns a client for another user over the same connections; closing either closes them. It
+        is cheap, so a server can make one for each request."""
+        other = copy(self)
+        other._use(self._transport.with_token(token))
+        return other
 
     def watch(
         self, session_id: str, *, cursor: str | None = None, last_item_id: str | None = None

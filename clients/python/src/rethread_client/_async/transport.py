@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import httpx
 
@@ -14,9 +15,6 @@ from .._core.retries import Retries, Tries, error_of
 from ..errors import NoAnswerError, NoAnswerInTimeError, RethreadError
 from . import io
 from .tokens import AsyncTokens
-
-# Bodies of this size in bytes are encoded aside: compressing them takes a while.
-_LARGE = 1 << 20
 
 
 class AsyncTransport:
@@ -39,6 +37,12 @@ class AsyncTransport:
         self._timeout = timeout
         self._per_loop = io.PerLoop(transport)
         self.tokens = AsyncTokens(token, self._per_loop)
+
+    def with_token(self, token: io.TokenSource) -> Self:
+        """Returns a transport for another user over the same connections."""
+        other = copy(self)
+        other.tokens = AsyncTokens(token, self._per_loop)
+        return other
 
     async def call(self, call: Call, options: AnyOptions) -> httpx.Response:
         """Makes a call and returns the successful response, whose body was read.
@@ -116,9 +120,8 @@ class AsyncTransport:
         await self._per_loop.aclose()
 
     async def _wire(self, call: Call, options: AnyOptions) -> Wire:
-        if call.content is not None and len(call.content) > _LARGE:
-            return await io.compute(lambda: wire(call, self.addresses, options))
-        return wire(call, self.addresses, options)
+        request = wire(call, self.addresses, options)
+        return await io.compute(request.compressed) if request.compressible() else request
 
     async def _attempt(self, request: Wire, tries: Tries) -> httpx.Response:
         since, limit = tries.now(), tries.begin()

@@ -6,7 +6,7 @@ import gzip
 import json
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypedDict
 from urllib.parse import quote, urlencode
 
@@ -14,7 +14,7 @@ import httpx
 
 # Bodies above this size in bytes are compressed: Lambda accepts 6 MB, and base64
 # makes binary ones a third larger.
-_PLAIN = 4 << 20
+_PLAIN = 1 << 20
 
 # Which requests can be sent again. `safe`: any. `key`: any, because the server
 # recognises the idempotency key. `delete`: any, and a repeat that finds nothing was
@@ -88,6 +88,15 @@ class Wire:
     headers: dict[str, str]
     content: bytes | None
 
+    def compressible(self) -> bool:
+        """Whether the body is large enough to be compressed, which takes a while."""
+        return self.content is not None and len(self.content) > _PLAIN
+
+    def compressed(self) -> Wire:
+        """Returns the request with its body compressed."""
+        content = gzip.compress(self.content or b"", 6)
+        return replace(self, headers={**self.headers, "Content-Encoding": "gzip"}, content=content)
+
 
 def wire(call: Call, addresses: Mapping[Base, str], options: AnyOptions) -> Wire:
     """Returns the form on the wire. Each call of it makes a new idempotency key.
@@ -104,9 +113,6 @@ def wire(call: Call, addresses: Mapping[Base, str], options: AnyOptions) -> Wire
         headers["Idempotency-Key"] = options.get("idempotency_key") or str(uuid.uuid4())
     if "if_match" in options:
         headers["If-Match"] = options["if_match"]
-    if content is not None and len(content) > _PLAIN:
-        headers["Content-Encoding"] = "gzip"
-        content = gzip.compress(content, 6)
     return Wire(call.method, _url(call, addresses[call.base]), headers, content)
 
 

@@ -13,9 +13,6 @@ import httpx
 from ..errors import NoAnswerError, RethreadError, error_for
 from .calls import AnyOptions, Call, body_of
 
-# Seconds; the gateway answers within that time.
-_ATTEMPT = 30.0
-
 _UNKNOWN = (502, 503, 504)
 
 
@@ -30,6 +27,7 @@ class Retries:
       longest: the longest delay, in seconds; a longer Retry-After is respected.
       chance: returns a number from 0 to below 1, by which a delay is multiplied.
       clock: returns seconds of a clock that never goes back.
+      attempt: the seconds that one attempt has at most; the gateway answers within 30.
     """
 
     attempts: int = 5
@@ -37,6 +35,7 @@ class Retries:
     longest: float = 8.0
     chance: Callable[[], float] = random.random
     clock: Callable[[], float] = time.monotonic
+    attempt: float = 30.0
 
     def jitter(self, failures: int) -> float:
         """Returns the delay after a number of failures: a random part of a bound that doubles."""
@@ -57,7 +56,7 @@ class Tries:
 
     def begin(self) -> float:
         """Returns the seconds that the next attempt has."""
-        return min(max(0.001, self._end - self._retries.clock()), _ATTEMPT)
+        return min(max(0.001, self._end - self._retries.clock()), self._retries.attempt)
 
     def late(self, since: float, limit: float) -> bool:
         """Whether an attempt that began at a time has used its seconds."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from copy import copy
 from types import TracebackType
 from typing import Self
 
@@ -40,7 +41,8 @@ class Rethread:
         rejected token, and should renew it.
       stream_url: the address for watching and exports, if it is another one: the stack's
         output StreamUrl.
-      timeout: seconds for a call with all its attempts; one attempt has at most 30.
+      timeout: seconds for a call with all its attempts; one attempt has at most 30, or
+        what `retries` says.
       retries: how calls are repeated.
       transport: replaces httpx's transport, for proxies and tests.
       sleep: replaces waiting, for tests.
@@ -57,15 +59,20 @@ class Rethread:
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], io.Later[None]] = io.sleep,
     ) -> None:
-        self._transport = Transport(
-            url,
-            token,
-            stream_url=stream_url,
-            timeout=timeout,
-            retries=retries or Retries(),
-            transport=transport,
-            sleep=sleep,
+        self._use(
+            Transport(
+                url,
+                token,
+                stream_url=stream_url,
+                timeout=timeout,
+                retries=retries or Retries(),
+                transport=transport,
+                sleep=sleep,
+            )
         )
+
+    def _use(self, transport: Transport) -> None:
+        self._transport = transport
         self.sessions = Sessions(self._transport)
         self.state = States(self._transport)
         self.events = Events(self._transport)
@@ -81,6 +88,13 @@ class Rethread:
         self.automations = Automations(self._transport)
         self.me = Me(self._transport)
         self.a2a = A2A(self._transport)
+
+    def with_token(self, token: io.TokenSource) -> Self:
+        """Returns a client for another user over the same connections; closing either closes them. It
+        is cheap, so a server can make one for each request."""
+        other = copy(self)
+        other._use(self._transport.with_token(token))
+        return other
 
     def watch(
         self, session_id: str, *, cursor: str | None = None, last_item_id: str | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import httpx
 
@@ -15,9 +16,6 @@ from .._core.retries import Retries, Tries, error_of
 from ..errors import NoAnswerError, NoAnswerInTimeError, RethreadError
 from . import io
 from .tokens import Tokens
-
-# Bodies of this size in bytes are encoded aside: compressing them takes a while.
-_LARGE = 1 << 20
 
 
 class Transport:
@@ -40,6 +38,12 @@ class Transport:
         self._timeout = timeout
         self._per_loop = io.PerLoop(transport)
         self.tokens = Tokens(token, self._per_loop)
+
+    def with_token(self, token: io.TokenSource) -> Self:
+        """Returns a transport for another user over the same connections."""
+        other = copy(self)
+        other.tokens = Tokens(token, self._per_loop)
+        return other
 
     def call(self, call: Call, options: AnyOptions) -> httpx.Response:
         """Makes a call and returns the successful response, whose body was read.
@@ -117,9 +121,8 @@ class Transport:
         self._per_loop.close()
 
     def _wire(self, call: Call, options: AnyOptions) -> Wire:
-        if call.content is not None and len(call.content) > _LARGE:
-            return io.compute(lambda: wire(call, self.addresses, options))
-        return wire(call, self.addresses, options)
+        request = wire(call, self.addresses, options)
+        return io.compute(request.compressed) if request.compressible() else request
 
     def _attempt(self, request: Wire, tries: Tries) -> httpx.Response:
         since, limit = tries.now(), tries.begin()

@@ -1,32 +1,33 @@
-"""A client of Rethread's HTTP API: authentication, retries, paging."""
+"""Rethread's client for several users, whom ADK names with each call."""
 
 from __future__ import annotations
 
-import asyncio
-import gzip
-import inspect
-import json
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 import httpx
 
-from .errors import UnavailableError, error_of
+from .. import errors
+from .._async.transport import AsyncTransport
+from .._core.calls import Call, Repeat
+from .errors import RethreadError, error_of
 from .retries import Retries
 
 # Returns a token for a user's id: a JWT whose `sub` is that id. It is called
-# before each attempt, so it can refresh tokens and should cache them. The id is
-# empty where ADK lists sessions without naming a user: any token is right then.
+# before each attempt, so it can refresh tokens and should cache them, and once more
+# after a token was rejected. The id is empty where ADK lists sessions without naming
+# a user: any token is right then.
 TokenSource = Callable[[str], str | Awaitable[str]]
 
-# Bodies of at least this size in bytes are sent compressed, because Lambda
-# accepts 6 MB.
-_COMPRESS_FROM = 1 << 20
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 _PAGE = 1000
+
+# A second version of an artifact is worse than an error.
+_REPEAT: dict[Method, Repeat] = {"PUT": "refused", "DELETE": "delete"}
 
 
 def path(*segments: str) -> str:
@@ -41,8 +42,8 @@ class Rethread:
       url: the API's address, without `/api/v1`.
       token: returns the token of a user.
       retries: when to retry a request; by default 5 attempts.
-      timeout: timeout of each attempt in seconds, separately for connecting
-        and for reading the response.
+      timeout: seconds that each attempt has; all attempts together have twice that, or
+        what their longest delays need.
       transport: replaces the HTTP transport, for proxies and tests.
     """
 
@@ -55,18 +56,21 @@ class Rethread:
         timeout: float = 30.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._base = url.rstrip("/") + "/api/v1"
         self._token = token
-        self._retries = retries or Retries()
-        self._timeout = timeout
-        self._transport = transport
-        # Connections belong to an event loop, and each call of ADK's Runner.run
-        # starts a new loop.
-        self._clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
+        retries = retries or Retries()
+        self._transport = AsyncTransport(
+            url,
+            "",
+            stream_url=None,
+            timeout=retries.limit(timeout),
+            retries=retries.of_client(timeout),
+            transport=transport,
+            sleep=retries.sleep,
+        )
 
     async def request(
         self,
-        method: str,
+        method: Method,
         where: str,
         user_id: str,
         *,
@@ -88,34 +92,22 @@ class Rethread:
         Raises:
           RethreadError: the request failed, or no response arrived.
         """
-        headers = {"Idempotency-Key": key} if key else {}
-        if body is not None:
-            content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
-        if content is not None:
-            headers["Content-Type"] = content_type
-            if len(content) >= _COMPRESS_FROM:
-                content = await asyncio.to_thread(gzip.compress, content, 6)
-                headers["Content-Encoding"] = "gzip"
-        tried = 0
-        while True:
-            tried += 1
-            headers["Authorization"] = f"Bearer {await self._token_for(user_id)}"
-            outcome: httpx.Response | httpx.TransportError
-            try:
-                outcome = await self._client().request(
-                    method, self._base + where, params=params, content=content, headers=headers
-                )
-                if outcome.is_success:
-                    return outcome
-            except httpx.TransportError as lost:
-                outcome = lost
-            wait = self._retries.wait(tried, outcome)
-            if wait is not None:
-                await self._retries.sleep(wait)
-            elif isinstance(outcome, httpx.Response):
-                raise error_of(outcome)
-            else:
-                raise UnavailableError(f"{method} {where}: {outcome or type(outcome).__name__}") from outcome
+        call = Call(
+            method=method,
+            path=where,
+            query=params or {},
+            json=body,
+            content=content,
+            headers={} if content is None else {"Content-Type": content_type},
+            repeat=_REPEAT.get(method, "safe" if key is None else "key"),
+        )
+        transport = self._transport.with_token(lambda rejected: self._token(user_id))
+        try:
+            return await transport.call(call, {} if key is None else {"idempotency_key": key})
+        except RethreadError:  # of the function for tokens
+            raise
+        except errors.RethreadError as error:
+            raise error_of(error, f"{method} {where}") from error
 
     async def get(self, where: str, user_id: str) -> Any:
         """Returns the member `data` of the resource at a path."""
@@ -142,9 +134,7 @@ class Rethread:
 
     async def aclose(self) -> None:
         """Closes the connections of the running event loop."""
-        client = self._clients.pop(asyncio.get_running_loop(), None)
-        if client is not None:
-            await client.aclose()
+        await self._transport.aclose()
 
     async def __aenter__(self) -> Rethread:
         return self
@@ -156,17 +146,3 @@ class Rethread:
         trace: TracebackType | None,
     ) -> None:
         await self.aclose()
-
-    async def _token_for(self, user_id: str) -> str:
-        token = self._token(user_id)
-        return await token if inspect.isawaitable(token) else token
-
-    def _client(self) -> httpx.AsyncClient:
-        loop = asyncio.get_running_loop()
-        client = self._clients.get(loop)
-        if client is None:
-            for other in [known for known in list(self._clients) if known.is_closed()]:
-                self._clients.pop(other, None)
-            client = httpx.AsyncClient(timeout=self._timeout, transport=self._transport)
-            self._clients[loop] = client
-        return client

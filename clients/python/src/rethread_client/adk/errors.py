@@ -6,13 +6,15 @@ invocation), the services raise that one, with the error of this module as cause
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import httpx
 from google.adk.errors.input_validation_error import InputValidationError
 
+from .. import errors
 
-class RethreadError(Exception):
+
+class RethreadError(errors.RethreadError):
     """An unsuccessful response, or none at all.
 
     Attributes:
@@ -21,9 +23,11 @@ class RethreadError(Exception):
     """
 
     def __init__(self, detail: str, status: int = 0, problem: dict[str, Any] | None = None) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.problem = problem or {}
+        super().__init__(status, problem)
+        self._described = detail
+
+    def __str__(self) -> str:
+        return self._described
 
 
 class InvalidError(RethreadError, InputValidationError):
@@ -39,6 +43,7 @@ class UnavailableError(RethreadError, ConnectionError):
 
 
 _KINDS: dict[int, type[RethreadError]] = {
+    0: UnavailableError,
     400: InvalidError,
     401: DeniedError,
     403: DeniedError,
@@ -51,18 +56,13 @@ _KINDS: dict[int, type[RethreadError]] = {
 }
 
 
-def error_of(response: httpx.Response) -> RethreadError:
-    """Returns the error of an unsuccessful response."""
-    problem: dict[str, Any] = {}
-    try:
-        body = response.json()
-    except ValueError:  # a response of the gateway itself
-        body = None
-    if isinstance(body, dict):
-        problem = cast("dict[str, Any]", body)
-    # Gateways use "message" instead of "detail".
-    detail = problem.get("detail") or problem.get("message") or response.reason_phrase
-    for violation in cast("list[dict[str, Any]]", problem.get("errors") or []):
-        detail += f"; {violation.get('pointer', '')} {violation.get('detail', '')}"
-    kind = _KINDS.get(response.status_code, RethreadError)
-    return kind(f"{response.status_code}: {detail}", response.status_code, problem)
+def error_of(error: errors.RethreadError, request: str) -> RethreadError:
+    """Returns the error of this module for one of the client."""
+    kind = _KINDS.get(error.status, RethreadError)
+    if not error.status:
+        return kind(f"{request}: {error}")
+    detail = error.detail or httpx.codes.get_reason_phrase(error.status)
+    broken = "".join(f"; {violation.pointer} {violation.detail}" for violation in error.errors)
+    found = kind(f"{error.status}: {detail}{broken}", error.status, error.problem)
+    found.retry_after = error.retry_after
+    return found

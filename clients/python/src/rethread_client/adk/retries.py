@@ -7,12 +7,7 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-import httpx
-
-# The request was not executed, or the server recognises a repetition.
-_TEMPORARY = frozenset({429, 502, 503, 504})
-
-_LOST = (httpx.TimeoutException, httpx.NetworkError, httpx.RemoteProtocolError)
+from .._core import retries
 
 
 @dataclass(frozen=True)
@@ -23,8 +18,8 @@ class Retries:
       attempts: maximum number of attempts, at least 1.
       first: the longest delay before the second attempt, in seconds; it doubles
         with each further attempt.
-      longest: the longest delay, in seconds. A response with a longer
-        Retry-After is not retried.
+      longest: the longest delay, in seconds. A longer Retry-After is respected if it ends
+        within the time that all attempts have.
       sleep: waits for a number of seconds.
       chance: returns a random number from 0 to 1, by which a delay is
         multiplied.
@@ -36,26 +31,10 @@ class Retries:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     chance: Callable[[], float] = random.random
 
-    def wait(self, tried: int, outcome: httpx.Response | Exception) -> float | None:
-        """Returns the seconds to wait after a number of attempts; None to give up."""
-        if tried >= self.attempts:
-            return None
-        asked = None
-        if isinstance(outcome, httpx.Response):
-            asked = _retry_after(outcome)
-            # 409 with Retry-After: an earlier attempt is still being executed.
-            if outcome.status_code not in _TEMPORARY and (outcome.status_code != 409 or asked is None):
-                return None
-        elif not isinstance(outcome, _LOST):
-            return None
-        if asked is not None:
-            return asked if asked <= self.longest else None
-        return self.chance() * min(self.longest, self.first * 2.0 ** (tried - 1))
+    def of_client(self, timeout: float) -> retries.Retries:
+        """Returns the form that the client has them in, for attempts of a number of seconds."""
+        return retries.Retries(self.attempts, self.first, self.longest, self.chance, attempt=timeout)
 
-
-def _retry_after(response: httpx.Response) -> float | None:
-    """Returns seconds. Rethread and its gateways never send a date."""
-    try:
-        return max(0.0, float(response.headers["Retry-After"]))
-    except (KeyError, ValueError):
-        return None
+    def limit(self, timeout: float) -> float:
+        """Returns the seconds that a request with all its attempts has."""
+        return max(2 * timeout, self.attempts * self.longest)
