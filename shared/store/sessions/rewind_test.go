@@ -268,8 +268,6 @@ func TestFork(t *testing.T) {
 	})
 }
 
-// A rewind that cancels the active run does both or neither, wherever it is
-// interrupted: the run continues, or it has ended and its events are hidden.
 func TestRewind_of_an_expected_head(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -299,6 +297,8 @@ func TestRewind_of_an_expected_head(t *testing.T) {
 	}
 }
 
+// A rewind that cancels the active run does both or neither, wherever it is
+// interrupted: the run continues, or it has ended and its events are hidden.
 func TestRewind_that_cancels_is_one_step(t *testing.T) {
 	t.Parallel()
 	const least = 8
