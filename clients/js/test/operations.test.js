@@ -109,6 +109,8 @@ const OTHERWISE = {
   callMCP: 'a client of the Model Context Protocol',
   streamMCP: 'nobody: it is answered 405',
   endMCP: 'nobody: it is answered 405',
+  getMCPMetadata: 'a client of the Model Context Protocol',
+  getApiMetadata: 'a client of OAuth',
 };
 
 // A repeat stores another version.

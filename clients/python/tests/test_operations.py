@@ -118,6 +118,8 @@ OTHERWISE = [
     "callMCP",
     "streamMCP",
     "endMCP",
+    "getMCPMetadata",
+    "getApiMetadata",
 ]
 
 NOT_REPEATED = {"putArtifact"}  # a repeat stores another version

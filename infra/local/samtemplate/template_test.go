@@ -35,7 +35,8 @@ func TestLoad(t *testing.T) {
 			for _, route := range f.Routes {
 				isCard := strings.HasSuffix(route.Path, "/.well-known/agent-card.json")
 				isKeys := strings.HasSuffix(route.Path, "/.well-known/jwks.json")
-				isOpen := isCard || isKeys || f.LogicalID == "ConsoleFunction"
+				isMetadata := strings.HasPrefix(route.Path, "/.well-known/oauth-protected-resource")
+				isOpen := isCard || isKeys || isMetadata || f.LogicalID == "ConsoleFunction"
 				if !isOpen && route.Authorizer != "Jwt" && route.Authorizer != "Token" {
 					t.Errorf("%s %s is public", route.Method, route.Path)
 				}

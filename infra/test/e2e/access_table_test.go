@@ -184,6 +184,8 @@ func accessTable() map[string]route {
 		}},
 		"GET /mcp":    {who: signed, ok: []int{405}},
 		"DELETE /mcp": {who: signed, ok: []int{405}},
+		"GET /.well-known/oauth-protected-resource":     {who: public, ok: []int{200}},
+		"GET /.well-known/oauth-protected-resource/mcp": {who: public, ok: []int{200}},
 
 		"GET /":                {who: public, ok: []int{200, 302, 307, 308}, opts: off},
 		"GET /console":         {who: public, ok: []int{200, 308}, opts: off},

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
 	"github.com/rethread/rethread/infra/test/e2e"
 	"github.com/rethread/rethread/infra/test/e2e/host"
@@ -168,6 +170,20 @@ func testMCP(t *testing.T, sys *e2e.System) {
 			t.Error("the expired token is accepted")
 		}
 		useTool(t, overMCP(t, sys, alice.Token), "list_sessions", nil, &got)
+	})
+	t.Run("a client without a token finds the issuer", func(t *testing.T) {
+		nobody := sys.Bearer(t, "nobody", "")
+		for path, resource := range map[string]string{"": sys.URL, "/mcp": sys.URL + "/mcp"} {
+			const wellKnown = "/.well-known/oauth-protected-resource"
+			got := nobody.Get(wellKnown + path).Want(200)
+			if got.Str("resource") != resource || got.Str("scopes_supported.0") != "openid" {
+				t.Errorf("%s: got %s", path, got.Body)
+			}
+			found, err := oauthex.GetProtectedResourceMetadata(t.Context(), sys.URL+wellKnown+path, resource, http.DefaultClient)
+			if err != nil || !slices.Equal(found.AuthorizationServers, []string{sys.URL + "/dev"}) {
+				t.Errorf("%s: the official client finds %+v, %v", path, found, err)
+			}
+		}
 	})
 	t.Run("the HTTP layer", func(t *testing.T) {
 		accept := e2e.Header("Accept", "application/json, text/event-stream")

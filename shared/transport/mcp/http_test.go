@@ -70,7 +70,7 @@ func TestHTTP(t *testing.T) {
 			if got.status != test.status || !strings.Contains(got.body, test.contains) {
 				t.Errorf("got %d %s", got.status, got.body)
 			}
-			if challenge := got.header.Get("WWW-Authenticate"); (challenge == "Bearer") != (test.status == 401) {
+			if challenge := got.header.Get("WWW-Authenticate"); strings.HasPrefix(challenge, "Bearer resource_metadata=") != (test.status == 401) {
 				t.Errorf("the challenge is %q", challenge)
 			}
 			if allow := got.header.Get("Allow"); (allow == "POST") != (test.status == 405) {

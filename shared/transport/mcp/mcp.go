@@ -53,6 +53,7 @@ type Config struct {
 	AdminScope string
 	// AllowedOrigin is the web origin whose pages may call; "*" allows all, "" none.
 	AllowedOrigin string
+	OAuth         OAuth
 
 	Log   *slog.Logger
 	Now   func() time.Time
@@ -100,10 +101,17 @@ const instructions = "Conversations between users and AI agents, called sessions
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.recover(r.Context(), w) // a panic must not end the process
+	if s.describe(w, r) {
+		return
+	}
 	w.Header().Set("Cache-Control", "no-store")
 	if err := s.check(r); err != nil {
 		f, _ := problem.Of(err)
-		problem.New(f, "").Write(w)
+		answer := problem.New(f, "")
+		if answer.Status == http.StatusUnauthorized {
+			answer.Header.Set("WWW-Authenticate", challenge(r))
+		}
+		answer.Write(w)
 		return
 	}
 	if r.Method != http.MethodPost {

@@ -74,7 +74,10 @@ func newRig(t testing.TB, change ...func(*mcp.Config)) *rig {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		// What the gateway's authorizer does: a token is "user scope".
+		// What the gateway does: it says how it was called, and a token is "user scope".
+		if q.Header.Get("X-Forwarded-Proto") == "" {
+			q.Header.Set("X-Forwarded-Proto", "http")
+		}
 		user, scope, _ := strings.Cut(strings.TrimPrefix(q.Header.Get("Authorization"), "Bearer "), " ")
 		handler.ServeHTTP(w, q.WithContext(rest.WithScope(rest.WithUser(q.Context(), user), scope)))
 	}))

@@ -28,7 +28,7 @@ func otherwise() []string {
 		"createResponse", "getResponse", "deleteResponse", "cancelResponse", "listInputItems", // Open Responses
 		"createConversation", "getConversation", "updateConversation", "deleteConversation",
 		"listItems", "addItems", "getItem", "deleteItem", "listModels", "getModel",
-		"callMCP", "streamMCP", "endMCP", // Model Context Protocol
+		"callMCP", "streamMCP", "endMCP", "getMCPMetadata", "getApiMetadata", // Model Context Protocol
 	}
 }
 
