@@ -6,11 +6,13 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	rethread "github.com/rethread/rethread/clients/go"
+	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
 // answering returns a client of a server that answers with f.
@@ -18,7 +20,9 @@ func answering(t *testing.T, f http.HandlerFunc) *rethread.Client {
 	t.Helper()
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	client, err := rethread.New(rethread.Config{URL: server.URL + "/api/v1", Token: rethread.StaticToken("alice")})
+	client, err := rethread.New(rethread.Config{
+		URL: server.URL + "/api/v1", Token: rethread.StaticToken("alice"), Random: func() float64 { return 0.5 },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,5 +77,35 @@ func TestACallWhoseContextEndsBetweenAttemptsFailsWithItsCause(t *testing.T) {
 	})
 	if _, err := client.Sessions.Get(ctx, "s"); !errors.Is(err, left) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The thread of two pages is rewound before the second one is read.
+func TestViewStartsAgainAfterARewind(t *testing.T) {
+	t.Parallel()
+	page := func(item, next string) string {
+		return `{"data":{"status":"idle","cursor":"0.2.0","items":[{"id":"` + item + `","seq":1,"invocation_id":"i","author":"user","status":"completed"}]},` +
+			`"meta":{"next_cursor":` + next + `}}`
+	}
+	var asked []string
+	client := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Query().Get("cursor"))
+		switch len(asked) {
+		case 1:
+			_, _ = w.Write([]byte(page("old", `"more"`))) // the test fails if it is incomplete
+		case 2:
+			w.WriteHeader(http.StatusConflict)
+		default:
+			_, _ = w.Write([]byte(page("new", "null")))
+		}
+	})
+	thread, err := client.Thread.View(t.Context(), "s")
+	if err != nil || !slices.Equal(asked, []string{"", "more", ""}) {
+		t.Fatalf("asked for %q: %v", asked, err)
+	}
+	state := view.NewState()
+	state.Replace(thread, time.Now())
+	if items := state.Show().Items; len(items) != 1 || items[0].ID != "new" {
+		t.Errorf("got %+v", items)
 	}
 }

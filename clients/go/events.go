@@ -2,9 +2,12 @@ package rethread
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
+
+	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
 // Events has the calls about a session's log.
@@ -85,6 +88,37 @@ func (t *Threads) Get(ctx context.Context, sessionID string, q ThreadQuery, opts
 	c := get("/sessions/{}/thread", sessionID)
 	c.query = q.values()
 	return thread(ctx, t.resource, c, opts)
+}
+
+// View returns the whole thread of a session in the form of package view, which keeps it
+// up to date with the messages of a websocket.
+func (t *Threads) View(ctx context.Context, sessionID string, opts ...Option) (view.Thread, error) {
+	return wholeThread(ctx, t.t, sessionID, maxAttempts, opts)
+}
+
+// wholeThread reads all pages of a thread. It starts again if the session is rewound
+// between two pages.
+func wholeThread(ctx context.Context, t *transport, sessionID string, attempts int, opts []Option) (view.Thread, error) {
+	var whole view.Thread
+	for cursor := ""; ; {
+		c := get("/sessions/{}/thread", sessionID)
+		c.query, c.attempts = listQuery(1000, cursor), attempts
+		got, err := t.do(ctx, c, opts)
+		if cursor != "" && errors.Is(err, ErrConflict) {
+			whole, cursor = view.Thread{}, ""
+			continue
+		}
+		if err != nil {
+			return view.Thread{}, err
+		}
+		page, next, err := view.ParseThread(got.body)
+		if err != nil {
+			return view.Thread{}, err
+		}
+		if whole, cursor = page.Behind(whole), next; cursor == "" {
+			return whole, nil
+		}
+	}
 }
 
 // thread makes a call that is answered with a thread.

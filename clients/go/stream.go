@@ -16,29 +16,9 @@ import (
 // server sends a comment every 15 seconds.
 const idleLimit = 60 * time.Second
 
-// readThread reads all pages of the thread. It starts again if the session is rewound
-// between two pages.
+// readThread reads the thread, each page with one attempt: the watcher tries again.
 func (w *watcher) readThread(ctx context.Context) (view.Thread, error) {
-	var whole view.Thread
-	for cursor := ""; ; {
-		c := get("/sessions/{}/thread", w.id)
-		c.query, c.attempts = listQuery(1000, cursor), 1
-		got, err := w.t.do(ctx, c, w.options())
-		if cursor != "" && errors.Is(err, ErrConflict) {
-			whole, cursor = view.Thread{}, ""
-			continue
-		}
-		if err != nil {
-			return view.Thread{}, err
-		}
-		page, next, err := view.ParseThread(got.body)
-		if err != nil {
-			return view.Thread{}, err
-		}
-		if whole, cursor = page.Behind(whole), next; cursor == "" {
-			return whole, nil
-		}
-	}
+	return wholeThread(ctx, w.t, w.id, 1, w.options())
 }
 
 // options are those of each request: a token that has expired is not sent again.

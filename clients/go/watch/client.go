@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	rethread "github.com/rethread/rethread/clients/go"
 	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
@@ -51,6 +52,8 @@ type Config struct {
 // before the gateway closes it. It is safe for concurrent use.
 type Client struct {
 	Config
+	api     *rethread.Client
+	invalid error           // of the configuration
 	life    context.Context // the client's lifetime
 	stop    context.CancelFunc
 	running sync.WaitGroup
@@ -62,7 +65,7 @@ type Client struct {
 
 // Open returns a client that connects in the background, and reconnects until it
 // is closed or ctx ends. Failed attempts are repeated after a random delay of up
-// to 30 seconds.
+// to 30 seconds. With an invalid configuration each call of Watch fails.
 func Open(ctx context.Context, c Config) *Client {
 	if c.HTTP == nil {
 		c.HTTP = http.DefaultClient
@@ -72,7 +75,9 @@ func Open(ctx context.Context, c Config) *Client {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	out := &Client{Config: c, life: ctx, stop: stop, sessions: map[string]*watched{}}
-	out.running.Go(func() { out.stayConnected(ctx) })
+	if out.api, out.invalid = newAPI(c); out.invalid == nil {
+		out.running.Go(func() { out.stayConnected(ctx) })
+	}
 	return out
 }
 
@@ -89,6 +94,9 @@ func (c *Client) Close() {
 // ctx when it ends, or one of ErrNotFound, ErrForbidden, ErrDeleted, ErrWatched,
 // ErrRefused and ErrClosed; it retries all other failures.
 func (c *Client) Watch(ctx context.Context, sessionID string, onChange func(view.Session)) error {
+	if c.invalid != nil {
+		return fmt.Errorf("watch session %s: %w", sessionID, c.invalid)
+	}
 	w := &watched{c: c, id: sessionID, state: view.NewState(), wake: make(chan struct{}, 1), onChange: onChange}
 	if !c.register(w) {
 		return fmt.Errorf("watch session %s: %w", sessionID, ErrWatched)
