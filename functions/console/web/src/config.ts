@@ -14,6 +14,9 @@ export interface Config {
 /** Base path of the page and of its client-side routes. */
 export const BASE = import.meta.env.BASE_URL.replace(/\/$/, '');
 
+/** Path to which an identity provider returns. */
+export const CALLBACK = `${BASE}/callback`;
+
 /** Address of the HTTP API, on the page's own origin. */
 export const apiUrl = (): string => `${location.origin}/api/v1`;
 

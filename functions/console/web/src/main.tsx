@@ -3,7 +3,7 @@
 import { render } from 'preact';
 import { errorText } from './api/error';
 import { createAuth } from './auth/auth';
-import { readConfig } from './config';
+import { CALLBACK, readConfig } from './config';
 import { App } from './store/app';
 import './styles/index.css';
 import { Broken } from './ui/broken';
@@ -25,7 +25,7 @@ async function resume(app: App): Promise<void> {
     const from = await app.auth.resume();
     if (from) history.replaceState(null, '', from);
   } catch (error) {
-    history.replaceState(null, '', import.meta.env.BASE_URL);
+    if (location.pathname === CALLBACK) history.replaceState(null, '', import.meta.env.BASE_URL);
     app.toasts.fail(error);
   }
 }

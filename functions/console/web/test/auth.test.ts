@@ -26,7 +26,7 @@ describe('a development user', () => {
   test('signs in by name and stays signed in after a reload', async () => {
     answers = [[200, { token: token('bob', later()) }]];
     await new DevAuth('/dev/token').signIn('bob');
-    expect(new DevAuth('/dev/token').user.value).toEqual({ name: 'bob' });
+    expect(new DevAuth('/dev/token').user.value).toEqual({ id: 'bob', name: 'bob' });
   });
 
   test('reuses a fresh token and shares one request for it', async () => {

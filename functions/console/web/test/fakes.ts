@@ -9,7 +9,7 @@ import { Chat } from '../src/store/chat';
 import { Toasts } from '../src/store/toasts';
 
 export class FakeAuth implements Auth {
-  readonly user = signal<User | null>({ name: 'alice' });
+  readonly user = signal<User | null>({ id: 'alice', name: 'alice' });
   tokens = ['first', 'second'];
 
   async token(refused?: string): Promise<string> {

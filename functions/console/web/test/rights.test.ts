@@ -56,6 +56,16 @@ describe('the rights in a chat', () => {
     expect(chat.rights.value).toEqual(reader);
   });
 
+  test('end with the access, also when no message says so', async () => {
+    const { chat, show } = fakeChat(server);
+    show({ items: [] });
+    await settled();
+    server.answer = () => [403, { status: 403 }];
+    expect(await chat.send('Why?')).toBe(false);
+    await settled();
+    expect([chat.gone.value, chat.ended.value]).toEqual([403, 'revoked']);
+  });
+
   test('are read once the chat is live if the session could not be read before', async () => {
     server.answer = () => [403, { status: 403 }];
     const { chat, live } = fakeChat(server);

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Session } from '../src/api/types';
-import { Sessions } from '../src/store/sessions';
+import { type ListKind, Sessions } from '../src/store/sessions';
 import { type Asked, FakeServer, session } from './fakes';
 
 let server: FakeServer;
 let pages: Record<string, [Session[], string | null]>;
 let sessions: Sessions;
 let told: unknown[];
+let opened: (kind: ListKind) => Sessions;
 
 beforeEach(() => {
   server = new FakeServer();
@@ -17,7 +18,8 @@ beforeEach(() => {
     return [200, { data, meta: { next_cursor: next } }];
   };
   const channel = { postMessage: (message: unknown) => told.push(message) };
-  sessions = new Sessions(server.api, channel as unknown as BroadcastChannel);
+  opened = (kind) => new Sessions(server.api, kind, channel as unknown as BroadcastChannel);
+  sessions = opened('mine');
 });
 
 const at = (id: string, time: number, more = {}) => session(id, { updated_time: time, ...more });
@@ -99,5 +101,49 @@ describe('the list of sessions', () => {
     server.answer = () => [503, { status: 503, detail: 'no' }];
     await sessions.refresh();
     expect([ids(), sessions.failed.value]).toEqual([['a'], true]);
+  });
+});
+
+describe('the list of sessions shared with the user', () => {
+  const theirs = (id: string, time: number) => at(id, time, { access: 'read', user_id: 'bob' });
+
+  beforeEach(() => {
+    sessions = opened('shared');
+    pages = { '': [[theirs('c', 30), theirs('b', 20)], 'two'], two: [[theirs('a', 25)], null] };
+  });
+
+  test('is in order although its pages are in none, also after a reload', async () => {
+    await sessions.refresh();
+    await sessions.loadMore();
+    expect([ids(), sessions.more.value]).toEqual([['c', 'a', 'b'], false]);
+    pages.two = [[theirs('a', 40)], null];
+    await sessions.refresh();
+    expect([ids(), sessions.more.value]).toEqual([['a', 'c', 'b'], false]);
+    expect(new Set(server.asked.map(({ query }) => query.shared))).toEqual(new Set(['true']));
+  });
+
+  test('begins with one page again after a search', async () => {
+    await sessions.refresh();
+    await sessions.loadMore();
+    await sessions.search('c');
+    server.asked.length = 0;
+    await sessions.refresh();
+    expect(server.asked.length).toBe(1);
+  });
+
+  test('loses a session that was left, or is shared no longer', async () => {
+    await sessions.refresh();
+    pages[''] = [[theirs('c', 30)], null];
+    sessions.gone('b');
+    expect([ids(), told.length]).toEqual([['c'], 1]);
+    pages[''] = [[], null];
+    await sessions.refresh();
+    expect(ids()).toEqual([]);
+  });
+
+  test('has no session of the user', async () => {
+    await sessions.refresh();
+    sessions.changed(at('mine', 50));
+    expect(ids()).toEqual(['c', 'b']);
   });
 });

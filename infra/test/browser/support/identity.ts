@@ -26,6 +26,12 @@ export async function startProvided(tokenLife: number) {
 
 /** Signs in on the provider's pages, from the console's sign-in back to the console. */
 export async function signInAt(page: Page, faults: Faults, user: string): Promise<void> {
+  await enterAt(page, faults, user);
+  await expect(page.getByTestId('user')).toHaveText(`${user} by name`);
+}
+
+/** Goes through the provider's pages, until they lead back to the console. */
+export async function enterAt(page: Page, faults: Faults, user: string): Promise<void> {
   // The provider's own page has no icon and requests a remote font.
   faults.allow(/\/favicon\.ico\)$/);
   await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }));
@@ -34,5 +40,4 @@ export async function signInAt(page: Page, faults: Faults, user: string): Promis
   await page.getByPlaceholder('and password').fill('any');
   await page.getByRole('button', { name: 'Sign-in' }).click();
   await page.getByRole('button', { name: 'Continue' }).click();
-  await expect(page.getByTestId('user')).toHaveText(`${user} by name`);
 }

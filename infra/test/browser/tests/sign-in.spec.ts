@@ -1,7 +1,8 @@
 // Signing in and out.
 
-import { signInAt, startProvided } from '../support/identity.ts';
-import { expect, test } from '../support/test.ts';
+import { enterAt, signInAt, startProvided } from '../support/identity.ts';
+import { expect, test } from '../support/people.ts';
+import { createLink, openDialog } from '../support/sharing.ts';
 
 test('a name is enough on this machine and is remembered', async ({ console, page, user }) => {
   await console.signIn();
@@ -46,6 +47,51 @@ lasting(
     await expect(console.said('agent')).toContainText('You said: "Hello"');
   },
 );
+
+lasting(
+  'a link to a shared chat is kept while its guest signs in',
+  async ({ another, console, faults, page, user }) => {
+    await console.open();
+    await signInAt(page, faults, user);
+    await console.ask('Hello');
+    await expect(console.said('agent')).toContainText('You said: "Hello"');
+    const link = await createLink(await openDialog(page));
+    const secret = new URL(link).hash.slice(1).split('/')[0] ?? '';
+
+    const guest = await another('guest');
+    const theirs = guest.console.page;
+    const sent: string[] = [];
+    theirs.on('request', (request) => sent.push(request.url() + request.headers().referer));
+    await theirs.goto(link);
+    await signInAt(theirs, faults, guest.user);
+    await theirs.getByRole('button', { name: 'Accept and open' }).click();
+    await expect(guest.console.said('agent')).toContainText('You said: "Hello"');
+    expect(sent.filter((one) => one.includes(secret))).toEqual([]);
+    await theirs.getByRole('button', { name: 'Shared with me' }).click();
+    await expect(theirs.getByTestId('user-id')).toHaveText(guest.user); // not the name
+  },
+);
+
+lasting('a link is kept when the sign-in fails', async ({ another, console, faults, system }) => {
+  const guest = await another('guest');
+  const theirs = guest.console.page;
+  faults.allow(/status of 400/);
+  await theirs.route(`${system.issuer}/token`, (route) =>
+    route.fulfill({
+      status: 400,
+      headers: { 'Access-Control-Allow-Origin': '*' },
+      json: { error: 'invalid_grant' },
+    }),
+  );
+  await theirs.goto(`${console.url}/console/join#ABC`);
+  await enterAt(theirs, faults, guest.user);
+  await expect(theirs.getByTestId('toast')).toBeVisible();
+  expect(theirs.url()).toBe(`${console.url}/console/join#ABC`);
+  await theirs.unroute(`${system.issuer}/token`);
+  await theirs.getByRole('button', { name: 'Sign in' }).click();
+  await theirs.getByRole('button', { name: 'Continue' }).click(); // the provider knows the guest
+  await expect(theirs.getByRole('button', { name: 'Accept and open' })).toBeVisible();
+});
 
 const passing = provided(50); // less than the lifetime that the console requires
 

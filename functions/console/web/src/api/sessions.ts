@@ -7,10 +7,16 @@ export interface ListOptions {
   q?: string | undefined;
   cursor?: string | undefined;
   limit?: number | undefined;
+  /** Lists the sessions that others share with the user, instead of the user's own. */
+  shared?: boolean | undefined;
 }
 
 export async function listSessions(api: Api, query: ListOptions): Promise<Page<Session>> {
-  const { data, next_cursor } = await api.sessions.list(query);
+  const { shared, ...rest } = query;
+  const { data, next_cursor } = await api.sessions.list({
+    ...rest,
+    ...(shared && { shared: 'true' }),
+  });
   return { data, next: next_cursor };
 }
 

@@ -10,6 +10,7 @@ export type {
   RunError,
   Session,
   SessionStatus,
+  Share,
   State,
   Task,
   TaskSave,

@@ -6,6 +6,8 @@ import { DevAuth } from './dev';
 import { NoAuth } from './none';
 
 export interface User {
+  /** The id by which others share sessions with the user: the token's `sub`. */
+  id: string;
   /** Display name. */
   name: string;
 }

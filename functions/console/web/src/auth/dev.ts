@@ -16,7 +16,7 @@ export class DevAuth implements Auth {
   constructor(url: string) {
     this.#url = url;
     const name = localStorage.getItem(NAME);
-    if (name) this.user.value = { name };
+    if (name) this.user.value = { id: name, name };
   }
 
   async token(refused?: string): Promise<string> {
@@ -38,7 +38,7 @@ export class DevAuth implements Auth {
   async signIn(name = ''): Promise<void> {
     await this.#ask(name);
     localStorage.setItem(NAME, name);
-    this.user.value = { name };
+    this.user.value = { id: name, name };
   }
 
   async resume(): Promise<string | null> {

@@ -3,13 +3,12 @@
 
 import { signal } from '@preact/signals-core';
 import * as oauth from 'oauth4webapi';
-import { BASE, type SignIn } from '../config';
+import { BASE, CALLBACK, type SignIn } from '../config';
 import { type Auth, SignedOut, type User } from './auth';
 import { type Claims, claimsOf, isFresh } from './jwt';
 
 const TOKENS = 'rethread.tokens';
 const LEAVING = 'rethread.leaving';
-const CALLBACK = `${BASE}/callback`;
 
 interface Tokens {
   access: string;
@@ -37,7 +36,7 @@ export class OidcAuth implements Auth {
   constructor(settings: Extract<SignIn, { kind: 'oidc' }>) {
     this.#settings = settings;
     this.#client = { client_id: settings.client_id };
-    if (this.#tokens) this.user.value = { name: this.#tokens.name };
+    if (this.#tokens) this.user.value = userOf(this.#tokens);
   }
 
   async token(refused?: string): Promise<string> {
@@ -57,7 +56,10 @@ export class OidcAuth implements Auth {
       state: oauth.generateRandomState(),
       nonce: oauth.generateRandomNonce(),
       verifier: oauth.generateRandomCodeVerifier(),
-      from: location.pathname === CALLBACK ? `${BASE}/` : location.pathname + location.search,
+      from:
+        location.pathname === CALLBACK
+          ? `${BASE}/`
+          : location.pathname + location.search + location.hash,
     };
     sessionStorage.setItem(LEAVING, JSON.stringify(leaving));
     const url = new URL(server.authorization_endpoint);
@@ -80,13 +82,10 @@ export class OidcAuth implements Auth {
     const leaving = load<Leaving>(LEAVING);
     sessionStorage.removeItem(LEAVING);
     if (!leaving) return `${BASE}/`; // a reload of this address: the code was used
+    const answer = new URL(location.href);
+    history.replaceState(null, '', leaving.from); // also if the sign-in has failed, to try again
     const server = await this.#discover();
-    const given = oauth.validateAuthResponse(
-      server,
-      this.#client,
-      new URL(location.href),
-      leaving.state,
-    );
+    const given = oauth.validateAuthResponse(server, this.#client, answer, leaving.state);
     const response = await oauth.authorizationCodeGrantRequest(
       server,
       this.#client,
@@ -149,7 +148,7 @@ export class OidcAuth implements Auth {
         '',
     };
     sessionStorage.setItem(TOKENS, JSON.stringify(this.#tokens));
-    this.user.value = { name: this.#tokens.name };
+    this.user.value = userOf(this.#tokens);
     return this.#tokens.access;
   }
 
@@ -174,6 +173,8 @@ export class OidcAuth implements Auth {
     return { [oauth.allowInsecureRequests]: here };
   }
 }
+
+const userOf = ({ access, name }: Tokens): User => ({ id: claimsOf(access).sub ?? '', name });
 
 const callback = (): string => location.origin + CALLBACK;
 

@@ -3,6 +3,7 @@
 import { batch, effect, signal, untracked } from '@preact/signals-core';
 import { type Api, createApi } from '../api/client';
 import { createSession } from '../api/sessions';
+import { leaveSession } from '../api/shares';
 import type { Session } from '../api/types';
 import type { Auth } from '../auth/auth';
 import type { Config } from '../config';
@@ -19,8 +20,10 @@ export class App {
   readonly toasts = new Toasts();
   readonly themes = new ThemeChoice();
   readonly drafts: Drafts;
-  /** The list of sessions; null while signed out. */
+  /** The list of the user's own sessions; null while signed out. */
   readonly sessions = signal<Sessions | null>(null);
+  /** The list of sessions that others share with the user; null while signed out. */
+  readonly shared = signal<Sessions | null>(null);
   /** The open session. */
   readonly chat = signal<Chat | null>(null);
   readonly online = signal(navigator.onLine);
@@ -39,6 +42,10 @@ export class App {
       const signedIn = this.auth.user.value !== null;
       untracked(() => (signedIn ? this.#signedIn() : this.#signedOut()));
     });
+    effect(() => {
+      const { list } = this.shared.value ?? {};
+      if (list?.value) untracked(() => this.#recheck(list.peek()));
+    });
   }
 
   /** Opens a session and closes the one that was open. */
@@ -50,13 +57,44 @@ export class App {
     const chat: Chat = new Chat(id, {
       api,
       toasts,
-      known: this.sessions.value?.list.peek().find((session) => session.id === id),
+      known: this.#listed(id),
       draft: this.drafts.of(id),
       watch: api.watch.bind(api),
-      changed: (session?: Session) => this.sessions.value?.changed(session),
+      changed: (session?: Session) => this.changed(chat, session),
     });
     this.chat.value = chat;
     return chat;
+  }
+
+  // A guest's right can change without a message: a share expires, or another one is added. The list
+  // shows it.
+  #recheck(list: readonly Session[]): void {
+    const [shared, chat] = [this.shared.peek(), this.chat.peek()];
+    const access = chat?.session.peek()?.access;
+    if (!shared?.loaded.peek() || !chat || !access || access === 'admin') return;
+    const listed = list.find(({ id }) => id === chat.id);
+    const missing = !listed && !shared.more.peek() && !shared.query.peek();
+    if (missing || (listed && listed.access !== access)) void chat.read();
+  }
+
+  /** Gives up access to a session of another user. */
+  async leave(id: string): Promise<void> {
+    await leaveSession(this.api, id);
+    if (this.chat.peek()?.id === id) this.close();
+    this.drafts.of(id).value = '';
+    this.shared.peek()?.gone(id);
+  }
+
+  /** Notifies the list that has a chat's session of a change that it shows. */
+  changed(chat: Chat, session?: Session): void {
+    const list = chat.rights.peek().mine === false ? this.shared : this.sessions;
+    list.peek()?.changed(session);
+  }
+
+  /** A session as one of the lists has it. */
+  #listed(id: string): Session | undefined {
+    const lists = [this.sessions.peek(), this.shared.peek()];
+    return lists.flatMap((list) => list?.list.peek() ?? []).find((session) => session.id === id);
   }
 
   close(): void {
@@ -90,13 +128,16 @@ export class App {
     const sessions = new Sessions(this.api);
     sessions.start();
     this.sessions.value = sessions;
+    this.shared.value = new Sessions(this.api, 'shared'); // kept up to date while it is shown
   }
 
   #signedOut(): void {
     batch(() => {
       this.close();
-      this.sessions.value?.stop();
-      this.sessions.value = null;
+      for (const list of [this.sessions, this.shared]) {
+        list.value?.stop();
+        list.value = null;
+      }
     });
   }
 }

@@ -5,6 +5,7 @@ import {
   ForbiddenError,
   type Rethread,
   type WatchConnection,
+  type WatchError,
   type WatchedSession,
   type Watching,
 } from 'rethread';
@@ -130,20 +131,12 @@ export class Chat {
       onChange: (shown) => batch(() => this.#show(shown)),
       onConnection: (connection) => {
         this.connection.value = connection;
-        if (connection.state === 'live' && !this.session.peek()) void this.#read();
+        if (connection.state === 'live' && !this.session.peek()) void this.read();
       },
-      onAccess: () => void this.#read(),
-      onEnd: ({ status, reason }) => {
-        batch(() => {
-          // A session that was loaded and is now missing was deleted; one that is now forbidden
-          // was unshared, even if the message about it was missed.
-          this.gone.value = status === 404 && this.loaded.value ? 410 : status;
-          this.ended.value = reason ?? (status === 403 && this.loaded.value ? 'revoked' : null);
-        });
-        deps.changed();
-      },
+      onAccess: () => void this.read(),
+      onEnd: ({ status, reason }) => this.#end(status, reason),
     });
-    void this.#read();
+    void this.read();
   }
 
   close(): void {
@@ -230,7 +223,7 @@ export class Chat {
     } catch (error) {
       this.#pending.value = null;
       this.#deps.toasts.fail(error);
-      if (error instanceof ForbiddenError) void this.#read(); // the right may have become less
+      if (error instanceof ForbiddenError) void this.read(); // the right may have become less
       return null;
     } finally {
       this.queue.sends(null);
@@ -323,12 +316,29 @@ export class Chat {
     return item ? { run: item.invocation_id, seq: item.seq, epoch: this.epoch.value } : undefined;
   }
 
-  async #read(): Promise<void> {
+  /** Reads the session's own data again. A guest's right may have changed without a message. */
+  async read(): Promise<void> {
     try {
       this.session.value = await readSession(this.#deps.api, this.id);
-    } catch {
-      // The watch reads the session too, retries, and reports if it is gone.
+    } catch (error) {
+      // The watch reads the session too, retries, and reports if it is gone. But that a share has
+      // expired is reported only with the session's next change.
+      if (error instanceof ForbiddenError && this.rights.peek().mine === false) {
+        this.#watching.close();
+        this.#end(error.status);
+      }
     }
+  }
+
+  #end(status: number, reason?: WatchError['reason']): void {
+    if (this.gone.peek()) return;
+    batch(() => {
+      // A session that was loaded and is now missing was deleted; one that is now forbidden was
+      // unshared, even if the message about it was missed.
+      this.gone.value = status === 404 && this.loaded.value ? 410 : status;
+      this.ended.value = reason ?? (status === 403 && this.loaded.value ? 'revoked' : null);
+    });
+    this.#deps.changed();
   }
 
   #shown(): readonly Event[] {

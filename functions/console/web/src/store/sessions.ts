@@ -1,16 +1,20 @@
-// The list of sessions: latest activity first, searchable by name, kept up to date.
+// A list of sessions: latest activity first, searchable by name, kept up to date. There are two: the
+// user's own sessions, and those that others share with the user.
 
 import { batch, computed, signal } from '@preact/signals-core';
 import type { Api } from '../api/client';
-import { deleteSession, listSessions, renameSession } from '../api/sessions';
+import { deleteSession, renameSession } from '../api/sessions';
 import type { Session } from '../api/types';
 import { rightsOf } from './rights';
+import { readPage, readPages } from './session-pages';
 
-const PAGE = 40;
 const POLL_INTERVAL = 4000; // milliseconds, while the page is visible
-const MAX_EMPTY_PAGES = 10; // a search reads on until a page has results, at most this often
+const SHARED_INTERVAL = 15_000; // such a list costs the server several reads a session
+
+export type ListKind = 'mine' | 'shared';
 
 export class Sessions {
+  readonly kind: ListKind;
   readonly list = signal<readonly Session[]>([]);
   readonly query = signal('');
   readonly loaded = signal(false);
@@ -23,10 +27,16 @@ export class Sessions {
   readonly #others: BroadcastChannel;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asked = 0; // number of the newest request; responses to older ones are ignored
-  #running = false;
+  #running = false; // whether it is kept up to date
+  #pages = 1; // number of loaded pages
 
-  constructor(api: Api, channel = new BroadcastChannel('rethread.sessions')) {
+  constructor(
+    api: Api,
+    kind: ListKind = 'mine',
+    channel = new BroadcastChannel(`rethread.sessions ${kind}`),
+  ) {
     this.#api = api;
+    this.kind = kind;
     this.#others = channel;
   }
 
@@ -38,12 +48,18 @@ export class Sessions {
     void this.refresh();
   }
 
-  stop(): void {
+  /** Stops until the next `start`. */
+  pause(): void {
     this.#running = false;
     clearTimeout(this.#timer);
-    this.#others.close();
+    this.#others.onmessage = null;
     document.removeEventListener('visibilitychange', this.#wake);
     removeEventListener('online', this.#wake);
+  }
+
+  stop(): void {
+    this.pause();
+    this.#others.close();
   }
 
   /** Lists the sessions whose names contain each word of a text, in any order. */
@@ -64,10 +80,12 @@ export class Sessions {
     const asked = ++this.#asked;
     this.loading.value = true;
     try {
-      const page = await this.#page(cursor);
+      const page = await readPage(this.#api, this.#filter, cursor);
       if (asked !== this.#asked) return;
       const known = new Set(this.list.value.map(({ id }) => id));
-      this.#take([...this.list.value, ...page.data.filter(({ id }) => !known.has(id))], page.next);
+      const list = [...this.list.value, ...page.data.filter(({ id }) => !known.has(id))];
+      this.#pages++;
+      this.#take(this.#sorted(list), page.next);
     } catch {
       this.failed.value = true;
     } finally {
@@ -78,12 +96,12 @@ export class Sessions {
 
   /** Applies a change made by this tab, and notifies the other tabs. */
   changed(session?: Session): void {
-    const listed = session && rightsOf(session).own;
+    const listed = session && rightsOf(session).own === (this.kind === 'mine');
     if (listed && !this.query.value) {
       this.list.value = [session, ...this.list.value.filter(({ id }) => id !== session.id)];
     }
     this.#others.postMessage('changed');
-    void this.refresh();
+    if (this.#running) void this.refresh();
   }
 
   async rename(id: string, name: string): Promise<Session> {
@@ -95,6 +113,11 @@ export class Sessions {
 
   async remove(id: string): Promise<void> {
     await deleteSession(this.#api, id);
+    this.gone(id);
+  }
+
+  /** Removes a session that is gone from the list. */
+  gone(id: string): void {
     this.list.value = this.list.value.filter((session) => session.id !== id);
     this.changed();
   }
@@ -108,9 +131,12 @@ export class Sessions {
     clearTimeout(this.#timer);
     if (anew) this.loading.value = true;
     try {
-      const page = await this.#page();
+      // The pages of shared sessions are in no order, so the top cannot stand for the rest.
+      const count = anew || this.kind === 'mine' ? 1 : this.#pages;
+      const page = await readPages(this.#api, this.#filter, count);
       if (asked !== this.#asked) return;
-      if (anew) this.#take(page.data, page.next);
+      if (anew) this.#pages = 1;
+      if (anew || this.kind === 'shared') this.#take(this.#sorted(page.data), page.next);
       else this.#merge(page.data, page.next);
     } catch {
       if (asked === this.#asked) this.failed.value = true; // retried at the next poll
@@ -122,14 +148,12 @@ export class Sessions {
     }
   }
 
-  // A page may be empty although more follow, because the server filters while reading.
-  async #page(cursor?: string) {
-    const q = this.query.value || undefined;
-    let page = await listSessions(this.#api, { q, cursor, limit: PAGE });
-    for (let i = 0; page.data.length === 0 && page.next && i < MAX_EMPTY_PAGES; i++) {
-      page = await listSessions(this.#api, { q, cursor: page.next, limit: PAGE });
-    }
-    return page;
+  get #filter() {
+    return { q: this.query.value || undefined, shared: this.kind === 'shared' };
+  }
+
+  #sorted(list: Session[]): Session[] {
+    return this.kind === 'mine' ? list : list.sort((a, b) => b.updated_time - a.updated_time);
   }
 
   // The first page replaces the top of the list; further loaded pages stay.
@@ -153,7 +177,8 @@ export class Sessions {
   #schedule(): void {
     clearTimeout(this.#timer);
     if (!this.#running || document.visibilityState !== 'visible') return;
-    this.#timer = setTimeout(() => void this.refresh(), POLL_INTERVAL);
+    const interval = this.kind === 'mine' ? POLL_INTERVAL : SHARED_INTERVAL;
+    this.#timer = setTimeout(() => void this.refresh(), interval);
   }
 }
 

@@ -4,9 +4,11 @@ import { useMemo } from 'preact/hooks';
 import { Redirect, Route, Router, Switch } from 'wouter-preact';
 import { BASE } from '../config';
 import type { App } from '../store/app';
+import { JOIN } from '../store/link';
 import { NewChat } from './chat/new';
 import { ChatScreen } from './chat/screen';
 import { Context, createView } from './context';
+import { JoinPage } from './join/lazy';
 import { Toaster } from './kit/toaster';
 import { Layout } from './layout';
 import { SignIn } from './sign-in';
@@ -30,6 +32,9 @@ function Screens() {
       <Switch>
         <Route path="/">
           <NewChat />
+        </Route>
+        <Route path={JOIN}>
+          <JoinPage />
         </Route>
         <Route path="/s/:id">{({ id }) => <ChatScreen id={decodeURIComponent(id)} />}</Route>
         <Route>

@@ -4,6 +4,7 @@ import { type Signal, signal } from '@preact/signals';
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { App } from '../store/app';
+import type { ListKind } from '../store/sessions';
 
 /** State of the page itself, independent of its content. */
 export interface View {
@@ -11,6 +12,8 @@ export interface View {
   dialog: Signal<VNode | null>;
   /** Whether the list of sessions is open, on narrow screens. */
   drawer: Signal<boolean>;
+  /** Which list of sessions is shown. */
+  list: Signal<ListKind>;
   /** The open tab of the side panel; '' while the panel is closed. */
   panel: Signal<string>;
   /** The event after which the state panel shows the state; '' for the current state. */
@@ -22,6 +25,7 @@ export interface View {
 export const createView = (): View => ({
   dialog: signal<VNode | null>(null),
   drawer: signal(false),
+  list: signal<ListKind>('mine'),
   panel: signal(''),
   moment: signal(''),
   artifact: signal(null),

@@ -1,6 +1,6 @@
 // The actions of a session, in the list and in the header of the chat.
 
-import { Pencil, Trash2 } from 'lucide-preact';
+import { DoorOpen, Pencil, Trash2, UserPlus } from 'lucide-preact';
 import { useLocation } from 'wouter-preact';
 import type { Session } from '../api/types';
 import { rightsOf } from '../store/rights';
@@ -8,11 +8,34 @@ import { useApp, useView } from './context';
 import { Dialog } from './kit/dialog';
 import type { MenuItem } from './kit/menu';
 import { quote } from './kit/text';
+import { ShareDialog } from './share/lazy';
+import { Leave } from './share/leave';
 
 export function useSessionMenu(session: Session): MenuItem[] {
   const { dialog } = useView();
-  if (!rightsOf(session).own) return [];
+  if (session.access === 'admin') return [];
+  if (!rightsOf(session).own) {
+    return [
+      {
+        id: 'leave',
+        label: 'Leave',
+        icon: DoorOpen,
+        danger: true,
+        run: () => {
+          dialog.value = <Leave session={session} />;
+        },
+      },
+    ];
+  }
   return [
+    {
+      id: 'share',
+      label: 'Share',
+      icon: UserPlus,
+      run: () => {
+        dialog.value = <ShareDialog session={session} />;
+      },
+    },
     {
       id: 'rename',
       label: 'Rename',

@@ -1,6 +1,8 @@
 // The sign-in: a name on a developer's machine, otherwise the identity provider.
 
 import { useState } from 'preact/hooks';
+import { BASE } from '../config';
+import { JOIN } from '../store/link';
 import { useApp } from './context';
 import { Mark } from './kit/brand';
 import { useTitle } from './kit/hooks';
@@ -10,6 +12,7 @@ export function SignIn() {
   const [busy, setBusy] = useState(false);
   useTitle('Sign in');
   const { kind } = config.sign_in;
+  const invited = location.pathname === BASE + JOIN;
 
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -30,7 +33,11 @@ export function SignIn() {
       <form onSubmit={onSubmit}>
         <Mark size={44} />
         <h1>Rethread</h1>
-        <p>Conversations with agents that you can watch live, rewind and fork.</p>
+        <p>
+          {invited
+            ? 'You were invited to a chat. Sign in to open it.'
+            : 'Conversations with agents that you can watch live, rewind and fork.'}
+        </p>
         {kind === 'dev' && (
           <label>
             Your name

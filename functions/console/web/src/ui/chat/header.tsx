@@ -12,6 +12,7 @@ import { IconButton } from '../kit/icon-button';
 import { Menu } from '../kit/menu';
 import { panelTabs } from '../panel/tabs';
 import { Rename, useSessionMenu } from '../session-menu';
+import { Owner } from '../share/owner';
 
 export function Header({ chat }: { chat: Chat }) {
   const session = chat.session.value;
@@ -64,6 +65,7 @@ function Named({ chat, session }: { chat: Chat; session: Session }) {
         )}
       </h1>
       <Origin session={session} />
+      <Owner session={session} />
       <HistoryToggle chat={chat} />
       {items.length > 0 && <Menu label="Session options" icon={Ellipsis} items={items} />}
       {first && (

@@ -16,6 +16,7 @@ import { Bar, Header } from './header';
 import { QueueView } from './queue';
 import { Thread } from './thread';
 import { useUndoKey } from './undo-key';
+import { Unsent } from './unsent';
 
 export function ChatScreen({ id }: { id: string }) {
   const app = useApp();
@@ -43,7 +44,8 @@ function Open({ chat }: { chat: Chat }) {
   useEffect(() => {
     if (loaded) preloadWhenIdle(...panelTabs.map(({ view }) => view));
   }, [loaded]);
-  if (chat.gone.value) return <Gone why={chat.ended.value ?? chat.gone.value} />;
+  if (chat.gone.value)
+    return <Gone why={chat.ended.value ?? chat.gone.value} unsent={chat.draft.value} />;
   return (
     <div class="columns" data-panel={panel.value !== ''}>
       <main
@@ -74,7 +76,14 @@ function Talk({ chat }: { chat: Chat }) {
 // The message input; a reader has a note in its place.
 function Writing({ chat }: { chat: Chat }) {
   const { mine, write } = chat.rights.value;
-  if (!write) return <p class="reading">{mine !== null && 'You can read this chat.'}</p>;
+  if (!write) {
+    return (
+      <div class="reading" data-testid="reading">
+        {mine !== null && <p>You can read this chat. Only those who may write can ask.</p>}
+        {mine !== null && <Unsent text={chat.draft.value} />}
+      </div>
+    );
+  }
   return (
     <Composer
       draft={chat.draft}
@@ -96,12 +105,13 @@ const GONE: Record<number | string, string> = {
   410: 'This session was deleted.',
 };
 
-function Gone({ why }: { why: number | string }) {
+function Gone({ why, unsent }: { why: number | string; unsent: string }) {
   return (
     <main class="chat">
       <Bar />
       <div class="centred">
         <h1>{GONE[why] ?? 'This session cannot be shown.'}</h1>
+        <Unsent text={unsent} />
         <Link href="/" class="button primary">
           New chat
         </Link>

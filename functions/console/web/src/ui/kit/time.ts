@@ -12,11 +12,13 @@ export function dayOf(time: number, now = Date.now()): string {
   return new Date(time).toLocaleDateString(undefined, { month: 'long', year: 'numeric' });
 }
 
-/** A time of day, with the date unless it is today. */
+/** A time of day, with the date unless it is today, and the year unless it is this one. */
 export function exact(time: number, now = Date.now()): string {
   const today = midnight(time) === midnight(now);
+  const sameYear = new Date(time).getFullYear() === new Date(now).getFullYear();
   return new Date(time).toLocaleString(undefined, {
     ...(today ? {} : { day: 'numeric', month: 'short' }),
+    ...(sameYear ? {} : { year: 'numeric' }),
     hour: '2-digit',
     minute: '2-digit',
   });

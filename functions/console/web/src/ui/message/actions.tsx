@@ -2,7 +2,7 @@
 
 import { Copy, Ellipsis } from 'lucide-preact';
 import { textOf } from '../../store/message';
-import { useApp } from '../context';
+import { useCopy } from '../kit/copy';
 import { IconButton } from '../kit/icon-button';
 import { Menu } from '../kit/menu';
 import { exact } from '../kit/time';
@@ -13,23 +13,15 @@ import type { MessageProps } from './message';
 
 export function Actions(props: MessageProps) {
   const { message, turn, last } = props;
-  const { toasts } = useApp();
+  const copy = useCopy();
   const items = useMessageMenu(props);
   const text = textOf(message);
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      toasts.say('Copied.');
-    } catch {
-      toasts.fail('The browser does not allow copying.');
-    }
-  };
   return (
     <footer class="actions">
       {last &&
         turn.outcome !== 'running' &&
         footers.map((Footer) => <Footer key={Footer.name} {...props} />)}
-      {text && <IconButton icon={Copy} label="Copy" size={16} onClick={() => void copy()} />}
+      {text && <IconButton icon={Copy} label="Copy" size={16} onClick={() => void copy(text)} />}
       <Edit {...props} />
       <Regenerate {...props} />
       {items.length > 0 && <Menu label="More" icon={Ellipsis} items={items} />}

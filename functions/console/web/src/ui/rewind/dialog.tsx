@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import type { Session } from '../../api/types';
 import type { Chat } from '../../store/chat';
 import type { History } from '../../store/history';
 import { Rewinding, type RewindTarget } from '../../store/rewind';
@@ -23,9 +24,9 @@ export function RewindDialog({ chat, target, history }: Props) {
   const app = useApp();
   const [, navigate] = useLocation();
   const [rewinding] = useState(() => {
-    const changed = app.sessions.peek()?.changed.bind(app.sessions.peek());
     const { api } = app;
-    return new Rewinding(target, chat, { api, changed: (session) => changed?.(session) });
+    const changed = (session: Session) => app.changed(chat, session);
+    return new Rewinding(target, chat, { api, changed });
   });
   useEffect(() => rewinding.start(), [rewinding]);
   const { title, submit, Lead } = wordsFor(target);

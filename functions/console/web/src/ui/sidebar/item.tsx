@@ -25,8 +25,16 @@ export function SessionLink({ session }: { session: Session }) {
         }}
       >
         {session.fork && <GitFork size={14} aria-label="Fork" />}
-        <span class="session-name" dir="auto">
-          {session.name || 'Untitled'}
+        <span class="session-text">
+          <span class="session-name" dir="auto">
+            {session.name || 'Untitled'}
+          </span>
+          {session.access && (
+            <small class="session-owner" title={session.user_id}>
+              {session.access === 'write' ? 'can write' : 'can read'} · from{' '}
+              <bdi>{session.user_id}</bdi>
+            </small>
+          )}
         </span>
         {status && (
           <span class={`dot ${session.status}`} role="img" aria-label={status} title={status} />

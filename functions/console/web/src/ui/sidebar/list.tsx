@@ -1,13 +1,29 @@
 // The sessions, latest activity first, grouped by day.
 
+import { Copy } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Session } from '../../api/types';
+import type { ListKind, Sessions } from '../../store/sessions';
 import { useApp } from '../context';
+import { useCopy } from '../kit/copy';
+import { IconButton } from '../kit/icon-button';
 import { dayOf } from '../kit/time';
 import { SessionLink } from './item';
 
-export function SessionList() {
-  const sessions = useApp().sessions.value;
+/** One of the user's lists; null while signed out. */
+export function useSessions(kind: ListKind): Sessions | null {
+  const { sessions, shared } = useApp();
+  return (kind === 'mine' ? sessions : shared).value;
+}
+
+export function SessionList({ kind }: { kind: ListKind }) {
+  const sessions = useSessions(kind);
+  // The list of shared sessions is kept up to date only while it is shown.
+  useEffect(() => {
+    if (kind === 'mine' || !sessions) return;
+    sessions.start();
+    return () => sessions.pause();
+  }, [kind, sessions]);
   if (!sessions) return null;
   const { list, loaded, more, query, failed } = sessions;
   if (!loaded.value) {
@@ -16,10 +32,9 @@ export function SessionList() {
   return (
     <nav class="sessions" aria-label="Sessions">
       {list.value.length === 0 && !more.value && (
-        <p class="hint">
-          {query.value ? 'No matching sessions.' : 'Your sessions will appear here.'}
-        </p>
+        <p class="hint">{query.value ? 'No matching sessions.' : EMPTY[kind]}</p>
       )}
+      {kind === 'shared' && <UserId />}
       {byDay(list.value).map(([day, group]) => (
         <section key={day}>
           <h2>{day}</h2>
@@ -32,6 +47,26 @@ export function SessionList() {
       ))}
       {more.value && <More load={() => void sessions.loadMore()} />}
     </nav>
+  );
+}
+
+const EMPTY: Record<ListKind, string> = {
+  mine: 'Your sessions will appear here.',
+  shared: 'Sessions that others share with you will appear here.',
+};
+
+// What others have to know to share with the user.
+function UserId() {
+  const copy = useCopy();
+  const id = useApp().auth.user.value?.id;
+  if (!id) return null;
+  return (
+    <p class="hint user-id">
+      <span title={id}>
+        Your user id: <bdi data-testid="user-id">{id}</bdi>
+      </span>
+      <IconButton icon={Copy} label="Copy your user id" size={15} onClick={() => void copy(id)} />
+    </p>
   );
 }
 

@@ -1,16 +1,17 @@
 // The sidebar: search, new chat, the list of sessions, the user.
 
 import { Search, SquarePen, X } from 'lucide-preact';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { useApp, useView } from '../context';
+import { useView } from '../context';
 import { Mark } from '../kit/brand';
 import { IconButton } from '../kit/icon-button';
-import { SessionList } from './list';
+import { ListKinds } from './kinds';
+import { SessionList, useSessions } from './list';
 import { UserMenu } from './user';
 
 export function Sidebar() {
-  const { drawer } = useView();
+  const { drawer, list } = useView();
   return (
     <>
       <header class="sidebar-head">
@@ -45,28 +46,36 @@ export function Sidebar() {
         New chat
       </Link>
       <SearchField />
-      <SessionList />
+      <ListKinds />
+      <SessionList key={list.value} kind={list.value} />
       <UserMenu />
     </>
   );
 }
 
 function SearchField() {
-  const { sessions } = useApp();
+  const sessions = useSessions(useView().list.value);
   const timer = useRef<ReturnType<typeof setTimeout>>();
+  const field = useRef<HTMLInputElement>(null);
+  // The other list is searched for the same text.
+  useEffect(() => {
+    void sessions?.search(field.current?.value.trim() ?? '');
+    return () => clearTimeout(timer.current);
+  }, [sessions]);
   return (
     <label class="search">
       <Search size={16} aria-hidden="true" />
       <span class="hidden">Search sessions</span>
       <input
+        ref={field}
         type="search"
         placeholder="Search"
         autocomplete="off"
         maxLength={256}
-        defaultValue={sessions.value?.query.peek() ?? ''}
+        defaultValue={sessions?.query.peek() ?? ''}
         onInput={({ currentTarget: { value } }) => {
           clearTimeout(timer.current);
-          timer.current = setTimeout(() => void sessions.value?.search(value.trim()), 150);
+          timer.current = setTimeout(() => void sessions?.search(value.trim()), 150);
         }}
       />
     </label>

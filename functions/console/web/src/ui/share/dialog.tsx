@@ -1,0 +1,46 @@
+// Shares a session with a person or by a link, and shows who has access now.
+
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { Session } from '../../api/types';
+import { Sharing } from '../../store/sharing';
+import '../../styles/share.css';
+import { useApp, useView } from '../context';
+import { ShareForm } from './form';
+import { NewLink } from './link';
+import { ShareList } from './list';
+
+export function ShareDialog({ session }: { session: Session }) {
+  const { api } = useApp();
+  const { dialog } = useView();
+  const [sharing] = useState(() => new Sharing(api, session.id));
+  const ref = useRef<HTMLDialogElement>(null);
+  const label = useId();
+  useEffect(() => ref.current?.showModal(), []);
+  useEffect(() => sharing.follow(), [sharing]);
+  const link = sharing.link.value;
+  return (
+    <dialog
+      ref={ref}
+      class="dialog share"
+      aria-labelledby={label}
+      onClose={() => {
+        dialog.value = null;
+      }}
+      closedby={link ? 'closerequest' : 'any'} // a press beside it would lose the link
+    >
+      <h2 id={label}>
+        Share “<bdi>{session.name || 'Untitled'}</bdi>”
+      </h2>
+      <div class="share-body">
+        <ShareForm sharing={sharing} />
+        {link && <NewLink key={link.share} url={link.url} />}
+        <ShareList sharing={sharing} />
+      </div>
+      <div class="dialog-buttons">
+        <button type="button" class="button" onClick={() => ref.current?.close()}>
+          Done
+        </button>
+      </div>
+    </dialog>
+  );
+}
