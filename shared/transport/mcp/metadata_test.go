@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
+	"github.com/rethread/rethread/infra/contract"
 	"github.com/rethread/rethread/shared/transport/mcp"
 )
 
@@ -131,7 +132,7 @@ func TestMetadata(t *testing.T) {
 	r := newRig(t, func(c *mcp.Config) { c.OAuth.Issuer = "https://issuer.example/pool" })
 	root := strings.TrimSuffix(r.url, "/mcp")
 	for path, resource := range map[string]string{"": root, "/mcp": r.url} {
-		found, err := oauthex.GetProtectedResourceMetadata(t.Context(), root+wellKnown+path, resource, http.DefaultClient)
+		found, err := oauthex.GetProtectedResourceMetadata(t.Context(), root+wellKnown+path, resource, contract.Client(t, root))
 		if err != nil || len(found.AuthorizationServers) != 1 || found.AuthorizationServers[0] != "https://issuer.example/pool" ||
 			found.ScopesSupported != nil {
 			t.Errorf("%s: got %+v, %v", path, found, err)
