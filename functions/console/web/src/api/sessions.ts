@@ -5,18 +5,21 @@ import type { Page, Session } from './types';
 
 export interface ListOptions {
   q?: string | undefined;
+  /** Where to look for the words of `q`; in the names unless given. */
+  in?: 'messages' | undefined;
   cursor?: string | undefined;
   limit?: number | undefined;
   /** Lists the sessions that others share with the user, instead of the user's own. */
   shared?: boolean | undefined;
 }
 
-export async function listSessions(api: Api, query: ListOptions): Promise<Page<Session>> {
-  const { shared, ...rest } = query;
-  const { data, next_cursor } = await api.sessions.list({
-    ...rest,
-    ...(shared && { shared: 'true' }),
-  });
+export async function listSessions(
+  api: Api,
+  { shared, ...rest }: ListOptions,
+  signal?: AbortSignal,
+): Promise<Page<Session>> {
+  const query = { ...rest, ...(shared && { shared: 'true' as const }) };
+  const { data, next_cursor } = await api.sessions.list(query, signal && { signal });
   return { data, next: next_cursor };
 }
 

@@ -9,6 +9,7 @@ import type { Auth } from '../auth/auth';
 import type { Config } from '../config';
 import { Chat } from './chat';
 import { Drafts } from './drafts';
+import { KeyChoice } from './keys';
 import { Sessions } from './sessions';
 import { ThemeChoice } from './theme';
 import { Toasts } from './toasts';
@@ -19,6 +20,7 @@ export class App {
   readonly api: Api;
   readonly toasts = new Toasts();
   readonly themes = new ThemeChoice();
+  readonly keys = new KeyChoice();
   readonly drafts: Drafts;
   /** The list of the user's own sessions; null while signed out. */
   readonly sessions = signal<Sessions | null>(null);

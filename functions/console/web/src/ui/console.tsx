@@ -1,6 +1,6 @@
 // The whole page: the sign-in, or the layout with the screen for the address.
 
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { Redirect, Route, Router, Switch } from 'wouter-preact';
 import { BASE } from '../config';
 import type { App } from '../store/app';
@@ -9,9 +9,15 @@ import { NewChat } from './chat/new';
 import { ChatScreen } from './chat/screen';
 import { Context, createView } from './context';
 import { JoinPage } from './join/lazy';
+import { useGlobalKeys } from './keys/global';
+import { lazy, preloadWhenIdle } from './kit/lazy';
 import { Toaster } from './kit/toaster';
 import { Layout } from './layout';
+import { Palette } from './palette/open';
+import { SEARCH } from './search/address';
 import { SignIn } from './sign-in';
+
+const SearchScreen = lazy(() => import('./search/screen').then((m) => m.SearchScreen));
 
 export function Console({ app }: { app: App }) {
   const context = useMemo(() => ({ app, view: createView() }), [app]);
@@ -27,6 +33,8 @@ export function Console({ app }: { app: App }) {
 }
 
 function Screens() {
+  useGlobalKeys();
+  useEffect(() => preloadWhenIdle(Palette), []);
   return (
     <Layout>
       <Switch>
@@ -37,6 +45,9 @@ function Screens() {
           <JoinPage />
         </Route>
         <Route path="/s/:id">{({ id }) => <ChatScreen id={decodeURIComponent(id)} />}</Route>
+        <Route path={SEARCH}>
+          <SearchScreen />
+        </Route>
         <Route>
           <Redirect to="/" replace />
         </Route>

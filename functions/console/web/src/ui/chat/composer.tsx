@@ -3,6 +3,7 @@
 import type { Signal } from '@preact/signals';
 import { ArrowUp, ListPlus, Square } from 'lucide-preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { pressed } from '../keys/registry';
 import { useNarrow } from '../kit/hooks';
 import { IconButton } from '../kit/icon-button';
 
@@ -17,12 +18,14 @@ interface Props {
   stopping?: boolean;
   onSend: (text: string) => Promise<boolean>;
   onStop?: () => void;
+  /** Opens the newest question for editing; returns whether there is one. */
+  onEdit?: () => boolean;
 }
 
 const LONGEST = 100_000; // characters, well below the size limit of an event
 
 export function Composer(props: Props) {
-  const { draft, busy, running, queues = false, stopping = false, onSend, onStop } = props;
+  const { draft, busy, running, queues = false, stopping = false, onSend, onStop, onEdit } = props;
   const area = useRef<HTMLTextAreaElement>(null);
   const narrow = useNarrow();
   const text = draft.value;
@@ -66,9 +69,12 @@ export function Composer(props: Props) {
             draft.value = currentTarget.value;
           }}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-            event.preventDefault();
-            void send();
+            if (pressed(event, 'send')) {
+              event.preventDefault();
+              void send();
+            } else if (text === '' && pressed(event, 'edit') && onEdit?.()) {
+              event.preventDefault();
+            }
           }}
         />
         {running && onStop && (

@@ -52,6 +52,8 @@ function Named({ chat, session }: { chat: Chat; session: Session }) {
             class="title"
             dir="auto"
             title="Rename"
+            onPointerEnter={Rename.preload}
+            onFocus={Rename.preload}
             onClick={() => {
               dialog.value = <Rename session={session} />;
             }}

@@ -5,9 +5,8 @@ import { Link } from 'wouter-preact';
 import type { Chat } from '../../store/chat';
 import { useApp, useView } from '../context';
 import { useAddress } from '../history/address';
-import { HistoryScreen } from '../history/screen';
 import { useTitle } from '../kit/hooks';
-import { preloadWhenIdle } from '../kit/lazy';
+import { lazy, preloadWhenIdle } from '../kit/lazy';
 import { Panel } from '../panel/panel';
 import { panelTabs } from '../panel/tabs';
 import { Announcer } from './announcer';
@@ -17,6 +16,8 @@ import { QueueView } from './queue';
 import { Thread } from './thread';
 import { useUndoKey } from './undo-key';
 import { Unsent } from './unsent';
+
+const HistoryScreen = lazy(() => import('../history/screen').then((m) => m.HistoryScreen));
 
 export function ChatScreen({ id }: { id: string }) {
   const app = useApp();
@@ -42,7 +43,7 @@ function Open({ chat }: { chat: Chat }) {
   );
   const loaded = chat.loaded.value;
   useEffect(() => {
-    if (loaded) preloadWhenIdle(...panelTabs.map(({ view }) => view));
+    if (loaded) preloadWhenIdle(HistoryScreen, ...panelTabs.map(({ view }) => view));
   }, [loaded]);
   if (chat.gone.value)
     return <Gone why={chat.ended.value ?? chat.gone.value} unsent={chat.draft.value} />;
@@ -92,6 +93,7 @@ function Writing({ chat }: { chat: Chat }) {
       queues={chat.queues.value}
       stopping={chat.cancelling.value}
       onStop={() => void chat.cancel()}
+      onEdit={() => chat.edit()}
       onSend={(text) => chat.send(text)}
     />
   );

@@ -39,6 +39,10 @@ export function Thread({ chat, rows }: { chat: Chat; rows: readonly Row[] }) {
   useEffect(() => {
     if (at && loaded.value) void chat.find(at);
   }, [chat, at, loaded.value]);
+  useEdited(chat, rows, (index) => {
+    release();
+    list.current?.scrollToIndex(index, { align: 'center' });
+  });
   const prepended = usePrepended(rows);
   const sentinel = useOlder(chat, scroller, stuck);
   return (
@@ -73,6 +77,15 @@ export function Thread({ chat, rows }: { chat: Chat; rows: readonly Row[] }) {
       )}
     </div>
   );
+}
+
+// Scrolls to a question that is to be edited, whose row may not be rendered.
+function useEdited(chat: Chat, rows: readonly Row[], scroll: (index: number) => void): void {
+  const id = chat.revision.editing.value;
+  useEffect(() => {
+    const index = rows.findIndex((row) => row.kind === 'message' && row.message.id === id);
+    if (index >= 0) scroll(index);
+  }, [id]);
 }
 
 function RowView({ chat, row }: { chat: Chat; row: Row }) {

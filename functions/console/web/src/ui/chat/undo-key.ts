@@ -3,12 +3,12 @@
 
 import { useEffect } from 'preact/hooks';
 import type { Chat } from '../../store/chat';
+import { pressed } from '../keys/registry';
 
 /** Whether a key event asks for that. */
 export function isUndo(event: KeyboardEvent): boolean {
-  const { key, ctrlKey, metaKey, shiftKey, altKey, target } = event;
-  if (key.toLowerCase() !== 'z' || ctrlKey === metaKey || shiftKey || altKey) return false;
-  const within = target instanceof Element ? target : null;
+  if (!pressed(event, 'undo')) return false;
+  const within = event.target instanceof Element ? event.target : null;
   return !within?.closest('input, textarea, select, [contenteditable], dialog');
 }
 

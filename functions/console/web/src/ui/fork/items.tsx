@@ -4,9 +4,11 @@ import { GitFork } from 'lucide-preact';
 import { textOf } from '../../store/message';
 import { useView } from '../context';
 import { questionOf, usePlace } from '../history/place';
+import { lazy } from '../kit/lazy';
 import type { MenuItem } from '../kit/menu';
 import type { MessageProps } from '../message/message';
-import { ForkDialog } from './dialog';
+
+const ForkDialog = lazy(() => import('./dialog').then((m) => m.ForkDialog), 'dialog');
 
 /** A fork from a question excludes it, to ask another one; a fork from an answer includes it. */
 export function useForkItems(props: MessageProps): MenuItem[] {
@@ -25,5 +27,5 @@ export function useForkItems(props: MessageProps): MenuItem[] {
     dialog.value = <ForkDialog point={point} name={chat.session.peek()?.name ?? ''} />;
   };
   const label = answers ? 'Fork from this answer' : 'Fork from before this question';
-  return [{ id: 'fork', label, icon: GitFork, run: () => void run() }];
+  return [{ id: 'fork', label, icon: GitFork, preload: ForkDialog.preload, run: () => void run() }];
 }

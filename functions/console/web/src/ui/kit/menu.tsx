@@ -10,6 +10,8 @@ export interface MenuItem {
   label: string;
   icon: LucideIcon;
   run: () => void;
+  /** Called when the menu opens, to load what `run` shows. */
+  preload?: () => void;
   danger?: boolean;
   disabled?: boolean;
 }
@@ -32,6 +34,7 @@ export function Menu({ label, icon, items, class: name }: Props) {
     if (!open || !menu || !button) return;
     const follow = () => place(menu, button);
     menu.showPopover();
+    for (const { preload } of items) preload?.();
     follow();
     menu.querySelector<HTMLElement>('[role=menuitem]')?.focus();
     document.addEventListener('scroll', follow, { capture: true, passive: true });

@@ -5,9 +5,11 @@ import { CornerUpLeft, Undo2 } from 'lucide-preact';
 import { textOf } from '../../store/message';
 import { useView } from '../context';
 import { type Place, questionOf, usePlace } from '../history/place';
+import { lazy } from '../kit/lazy';
 import type { MenuItem } from '../kit/menu';
 import type { MessageProps } from '../message/message';
-import { RewindDialog } from './dialog';
+
+const RewindDialog = lazy(() => import('./dialog').then((m) => m.RewindDialog), 'dialog');
 
 export function useRewindItems(props: MessageProps): MenuItem[] {
   const { dialog } = useView();
@@ -26,7 +28,7 @@ export function useRewindItems(props: MessageProps): MenuItem[] {
   };
   const label = `${place.hidden ? 'Return' : 'Rewind'} to ${POINTS[from]}`;
   const icon = place.hidden ? CornerUpLeft : Undo2;
-  return [{ id: 'rewind', label, icon, run: () => void run() }];
+  return [{ id: 'rewind', label, icon, preload: RewindDialog.preload, run: () => void run() }];
 }
 
 const POINTS = { question: 'before this question', answer: 'this answer' };

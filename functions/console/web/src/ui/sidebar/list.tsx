@@ -1,13 +1,15 @@
 // The sessions, latest activity first, grouped by day.
 
-import { Copy } from 'lucide-preact';
+import { Copy, TextSearch } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { Link } from 'wouter-preact';
 import type { Session } from '../../api/types';
 import type { ListKind, Sessions } from '../../store/sessions';
-import { useApp } from '../context';
+import { useApp, useView } from '../context';
 import { useCopy } from '../kit/copy';
 import { IconButton } from '../kit/icon-button';
 import { dayOf } from '../kit/time';
+import { searchPath } from '../search/address';
 import { SessionLink } from './item';
 
 /** One of the user's lists; null while signed out. */
@@ -45,6 +47,7 @@ export function SessionList({ kind }: { kind: ListKind }) {
           </ul>
         </section>
       ))}
+      {kind === 'mine' && query.value && <InMessages words={query.value} />}
       {more.value && <More load={() => void sessions.loadMore()} />}
     </nav>
   );
@@ -67,6 +70,22 @@ function UserId() {
       </span>
       <IconButton icon={Copy} label="Copy your user id" size={15} onClick={() => void copy(id)} />
     </p>
+  );
+}
+
+function InMessages({ words }: { words: string }) {
+  const { drawer } = useView();
+  return (
+    <Link
+      href={searchPath(words)}
+      class="button quiet in-messages"
+      onClick={() => {
+        drawer.value = false;
+      }}
+    >
+      <TextSearch size={16} aria-hidden="true" />
+      Search in messages
+    </Link>
   );
 }
 

@@ -6,6 +6,7 @@ import { Link } from 'wouter-preact';
 import { useView } from '../context';
 import { Mark } from '../kit/brand';
 import { IconButton } from '../kit/icon-button';
+import { SEARCH_FIELD } from './focus';
 import { ListKinds } from './kinds';
 import { SessionList, useSessions } from './list';
 import { UserMenu } from './user';
@@ -68,6 +69,7 @@ function SearchField() {
       <span class="hidden">Search sessions</span>
       <input
         ref={field}
+        id={SEARCH_FIELD}
         type="search"
         placeholder="Search"
         autocomplete="off"
