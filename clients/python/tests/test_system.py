@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -87,9 +89,11 @@ async def test_two_watchers_see_an_agent_that_pushes_and_a_rewind(system: LocalS
     async with AsyncRethread(system.url, system.token(user)) as client:
         session = await client.sessions.create({"app_name": "trips"})
         name = session["id"]
-        from_thread = threading.Thread(target=watch_to_the_end, args=(system, user, name))
-        from_thread.start()
         view, changed = View(), asyncio.Event()
+        seen: list[list[str]] = []  # by the thread
+        wake = partial(asyncio.get_running_loop().call_soon_threadsafe, changed.set)
+        from_thread = threading.Thread(target=watch_to_the_end, args=(system, user, name, seen, wake))
+        from_thread.start()
         watching = asyncio.create_task(follow(client, name, view, changed))
         run = await client.runs.start(
             name,
@@ -112,26 +116,25 @@ async def test_two_watchers_see_an_agent_that_pushes_and_a_rewind(system: LocalS
         await client.runs.push_events(name, run_id, {"events": [done]})
         await client.runs.update(name, run_id, {"status": "completed"})
         await until(changed, lambda: view.status == "idle" and texts(view.items) == ["hello", "good day"])
+        await until(changed, lambda: seen[-1:] == [["hello", "good day"]])
         await client.sessions.rewind(name, {"rewind_before_invocation_id": run_id})
-        await until(changed, lambda: view.items == [])
+        await until(changed, lambda: view.items == [] and seen[-1] == [])
         await client.sessions.delete(name)
         await watching
         assert view.deleted
         await asyncio.to_thread(from_thread.join)
-    assert WATCHED[name] == ["hello", "good day"]
 
 
-WATCHED: dict[str, list[str]] = {}
-
-
-def watch_to_the_end(system: LocalSystem, user: str, session_id: str) -> None:
-    """Watches with the synchronous client, and keeps the last texts shown."""
+def watch_to_the_end(
+    system: LocalSystem, user: str, session_id: str, seen: list[list[str]], wake: Callable[[], object]
+) -> None:
+    """Watches with the synchronous client, and says after each message which texts are shown."""
     view = View()
     with Rethread(system.url, system.token(user)) as client:
         for message in client.watch(session_id, cursor="0.0.0"):
             view.apply(message)
-            if texts(view.items):
-                WATCHED[session_id] = texts(view.items)
+            seen.append(texts(view.items))
+            wake()
 
 
 async def follow(client: AsyncRethread, session_id: str, view: View, changed: asyncio.Event) -> None:
