@@ -1,8 +1,11 @@
 package main_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +13,48 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 	"github.com/rethread/rethread/infra/test/e2e/host"
 )
+
+// module is one that uses the packages as if they were downloaded.
+const module = `module example.com/florist
+
+go 1.26
+
+require (
+	github.com/rethread/rethread/clients/go v%[1]s
+	github.com/rethread/rethread/clients/go/adk v%[1]s
+)
+
+replace (
+	github.com/rethread/rethread/clients/go => %[2]s/clients/go
+	github.com/rethread/rethread/clients/go/adk => %[2]s/clients/go/adk
+)
+`
+
+// newModule returns a folder with nothing but the example, as a module of its own.
+func newModule(t *testing.T, root string) string {
+	t.Helper()
+	read := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	files := map[string]string{
+		"go.mod": fmt.Sprintf(module, strings.TrimSpace(read(filepath.Join(root, "VERSION"))), root),
+		"go.sum": read(filepath.Join(root, "go.sum")),
+	}
+	for _, name := range []string{"main.go", "script.go", "invoice.go"} {
+		files[name] = read(name)
+	}
+	folder := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
 
 // TestExample runs the example against the whole local system.
 func TestExample(t *testing.T) {
@@ -20,7 +65,9 @@ func TestExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "run", ".")
-	cmd.Env = append(os.Environ(), "RETHREAD_URL="+system.URL, "RETHREAD_TOKEN="+token)
+	cmd.Dir = newModule(t, system.Root)
+	cmd.Env = append(os.Environ(), "RETHREAD_URL="+system.URL, "RETHREAD_TOKEN="+token,
+		"GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off")
 	out, err := cmd.CombinedOutput()
 	want := `roses: ordered so far: roses
 tulips: ordered so far: roses, tulips
