@@ -31,21 +31,21 @@ export function useSessionMenu(session: Session): MenuItem[] {
   }
   return [
     {
-      id: 'share',
-      label: 'Share',
-      icon: UserPlus,
-      preload: ShareDialog.preload,
-      run: () => {
-        dialog.value = <ShareDialog session={session} />;
-      },
-    },
-    {
       id: 'rename',
       label: 'Rename',
       icon: Pencil,
       preload: Rename.preload,
       run: () => {
         dialog.value = <Rename session={session} />;
+      },
+    },
+    {
+      id: 'share',
+      label: 'Share',
+      icon: UserPlus,
+      preload: ShareDialog.preload,
+      run: () => {
+        dialog.value = <ShareDialog session={session} />;
       },
     },
     {
