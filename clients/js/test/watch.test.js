@@ -320,6 +320,14 @@ test('with a tail shows the end first and loads older items on demand', async ()
   watching.close();
 });
 
+test('loads as many older items at a time as it is asked for', async () => {
+  await beginAtEnd(5);
+  await watching.older(3);
+  server.wantAsked('thread desc 3 0/4');
+  server.wantTexts('text 1', 'text 2', 'text 3', 'text 4', 'text 5');
+  watching.close();
+});
+
 test('ignores messages about items before those held', async () => {
   await beginAtEnd(5);
   const shown = server.shows.length;

@@ -50,10 +50,11 @@ export interface Watching {
   /** Ends watching; no connection, timer or listener remains. */
   close(): void;
   /**
-   * Loads the items before those shown. Resolves when `onChange` has been called with them or there
-   * are none; rejects if they could not be read, and can be called again.
+   * Loads `count` items before those shown, by default as many as `tail`. Resolves when `onChange` has
+   * been called with them or there are none; rejects if they could not be read, and can be called
+   * again. A call during another one resolves with it.
    */
-  older(): Promise<void>;
+  older(count?: number): Promise<void>;
   /** Connects at once instead of at `retryAt`. */
   retry(): void;
 }
@@ -141,8 +142,8 @@ export class SessionWatch implements Watching {
   }
 
   /** Loads the items before those held. */
-  older(): Promise<void> {
-    this.#older ??= this.#readOlder().finally(() => {
+  older(count?: number): Promise<void> {
+    this.#older ??= this.#readOlder(count).finally(() => {
       this.#older = null;
     });
     return this.#older;
@@ -282,12 +283,11 @@ export class SessionWatch implements Watching {
   }
 
   // If a rewind has invalidated the cursor, reads the end again to get another.
-  async #readOlder(): Promise<void> {
-    const { tail = 0 } = this.#options;
+  async #readOlder(count = this.#options.tail ?? 0): Promise<void> {
     while (!this.#closed && this.#state.older !== null) {
       const from = this.#state.older;
       const reads = from !== STALE && !this.#state.needsThread;
-      const page = reads ? await readBefore(this.#readPage, tail, from) : null;
+      const page = reads ? await readBefore(this.#readPage, count, from) : null;
       if (page && this.#state.prepend(page.items, from, page.older, Date.now())) {
         this.#update();
         return;

@@ -50,8 +50,12 @@ export class App {
     });
   }
 
-  /** Opens a session and closes the one that was open. */
-  open(id: string): Chat {
+  /**
+   * Opens a session and closes the one that was open.
+   *
+   * @param far whether an item is looked for that may be far from the newest
+   */
+  open(id: string, far = false): Chat {
     const current = this.chat.value;
     if (current?.id === id && current.gone.value === 0) return current;
     current?.close();
@@ -60,6 +64,7 @@ export class App {
       api,
       toasts,
       known: this.#listed(id),
+      far,
       draft: this.drafts.of(id),
       watch: api.watch.bind(api),
       changed: (session?: Session) => this.changed(chat, session),

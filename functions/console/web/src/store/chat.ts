@@ -15,7 +15,7 @@ import { readSession } from '../api/sessions';
 import type { Event, InputEvent, Session, Thread } from '../api/types';
 import { Feedback } from './feedback';
 import { isQuestion, type Message, Messages } from './message';
-import { Older } from './older';
+import { LARGEST, Older } from './older';
 import { Queue, runOf } from './queue';
 import { type Begun, type Instead, Revision } from './revision';
 import { eventsBefore } from './rewind-effect';
@@ -29,6 +29,8 @@ export interface ChatDeps {
   toasts: Toasts;
   /** The session as the list has it, if it does. */
   known?: Session | undefined;
+  /** Whether an item is looked for that may be far from the newest. */
+  far?: boolean;
   /** What the user is writing. */
   draft: Signal<string>;
   watch: Rethread['watch'];
@@ -64,7 +66,7 @@ export class Chat {
   /** The loaded items, up to the newest. */
   readonly items = signal<readonly Event[]>([]);
   /** The items before those. */
-  readonly older = new Older(() => this.#watching.older());
+  readonly older = new Older((count) => this.#watching.older(count));
   readonly run = signal<RunState>({ status: 'idle', run: '', error: null });
   /** Number of rewinds. */
   readonly epoch = signal(0);
@@ -127,7 +129,7 @@ export class Chat {
     this.undo = new Undo(id, { api, toasts, changed });
     this.revision = new Revision(this, { api, toasts, changed, undo: this.undo });
     this.#watching = deps.watch<Event>(id, {
-      tail: TAIL,
+      tail: deps.far ? LARGEST : TAIL,
       onChange: (shown) => batch(() => this.#show(shown)),
       onConnection: (connection) => {
         this.connection.value = connection;
@@ -151,12 +153,15 @@ export class Chat {
 
   /** Loads items back to a position of the log. Returns whether everything after it is loaded. */
   reach(seq: number): Promise<boolean> {
-    return this.older.until(() => !this.older.more.value || (this.items.value[0]?.seq ?? 0) <= seq);
+    const oldest = () => this.items.value[0]?.seq ?? 0;
+    const count = Math.min(Math.max(TAIL, oldest() - seq), LARGEST);
+    return this.older.until(() => !this.older.more.value || oldest() <= seq, count);
   }
 
   /** Loads items back to an invocation. Returns whether the invocation is shown. */
   find(invocation: string): Promise<boolean> {
-    return this.older.until(() => this.items.value.some((i) => i.invocation_id === invocation));
+    const there = () => this.items.value.some((i) => i.invocation_id === invocation);
+    return this.older.until(there, LARGEST);
   }
 
   /** A turn with all of its messages, as far as they can be loaded. */

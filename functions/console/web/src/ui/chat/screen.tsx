@@ -24,7 +24,8 @@ export function ChatScreen({ id }: { id: string }) {
   const [chat, setChat] = useState<Chat | null>(() =>
     app.chat.peek()?.id === id ? app.chat.peek() : null,
   );
-  useEffect(() => setChat(app.open(id)), [app, id]);
+  const { at } = useAddress();
+  useEffect(() => setChat(app.open(id, at !== '')), [app, id]);
   useEffect(() => () => app.close(), [app]);
   return chat?.id === id ? <Open key={id} chat={chat} /> : <main class="chat" aria-busy="true" />;
 }
