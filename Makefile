@@ -208,8 +208,8 @@ test-web: node console $(BROWSERTOOLS) ## Type-check the console's page and its 
 	@cd $(WEB) && npm run --silent check && npm run --silent test
 	@cd $(BROWSER) && npm run --silent check
 
-test-browser: node build $(BROWSERTOOLS) ## Use the console in Chromium, against the local system
-	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(BROWSER) && npm run --silent test
+test-browser: node build $(BROWSERTOOLS) ## Use the console in Chromium and Firefox, against the local system
+	@CHROMIUM=$$($(BROWSER)/chromium.sh) && FIREFOX=$$($(BROWSER)/firefox.sh) && export CHROMIUM FIREFOX && cd $(BROWSER) && npm run --silent test
 
 test-frontends: node build $(FRONTENDTOOLS) ## Use the pages of docs/frontends.md, with CopilotKit, assistant-ui and useChat, in Chromium
 	@cd $(FRONTENDS) && npm run --silent check
