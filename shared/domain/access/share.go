@@ -118,4 +118,6 @@ type Shares interface {
 	// Access set. Each page is sorted by latest activity; the pages are in no
 	// order.
 	SharedWith(ctx context.Context, q session.ListQuery) (session.ListPage, error)
+	// SearchSharedWith is SharedWith as session.Store.Search is List.
+	SearchSharedWith(ctx context.Context, q session.ListQuery) (session.ListPage, error)
 }

@@ -63,10 +63,21 @@ type Session struct {
 	// and ExpiresTime is when that would be; both are 0 if it is kept.
 	Retention   int64 `json:"retention,omitempty"`
 	ExpiresTime int64 `json:"expires_time,omitempty"`
+	// Match is the message that a search of messages found, nil otherwise.
+	Match *Match `json:"match,omitempty"`
 
 	// Version counts the callers' changes of the session itself: it is the ETag.
 	// Appending to the log does not change it.
 	Version int64 `json:"-"`
+}
+
+// Match is a message that has the words of a search.
+type Match struct {
+	EventID      string `json:"event_id"`
+	InvocationID string `json:"invocation_id"`
+	Seq          int64  `json:"seq"`
+	Author       string `json:"author"`
+	Text         string `json:"text"` // an excerpt
 }
 
 // Fork is the origin of a forked session.

@@ -127,6 +127,10 @@ type Store interface {
 	Create(ctx context.Context, n New) (Session, error)
 	Get(ctx context.Context, userID, id string) (Session, error)
 	List(ctx context.Context, q ListQuery) (ListPage, error)
+	// Search is List of the sessions in which all words of q.Text were said in one
+	// message, each with the newest of them as its Match. It returns fault.Malformed if
+	// the text has no word.
+	Search(ctx context.Context, q ListQuery) (ListPage, error)
 	// Update changes name or metadata; it returns fault.Precondition if IfMatch is
 	// not the current version.
 	Update(ctx context.Context, userID, id string, p Patch) (Session, error)

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -95,13 +96,14 @@ func checkEpoch(h *header, resumed bool, epoch int64) error {
 
 // page collects events up to its limits.
 type page struct {
-	h      *header
-	at     *head // of the session's log, nil if it was not read
-	view   session.View
-	limit  int
-	events []session.Event
-	bytes  int
-	full   bool // there is at least one more event
+	h         *header
+	at        *head // of the session's log, nil if it was not read
+	view      session.View
+	limit     int
+	mostBytes int // bytes, 0 for session.PageBytes
+	events    []session.Event
+	bytes     int
+	full      bool // there is at least one more event
 
 	compactor *compactor
 }
@@ -122,7 +124,7 @@ func (p *page) take(sp *span, rec *record, e session.Event) error {
 		}
 	}
 	size := e.Size()
-	if len(p.events) == p.limit || (len(p.events) > 0 && p.bytes+size > session.PageBytes) {
+	if len(p.events) == p.limit || (len(p.events) > 0 && p.bytes+size > cmp.Or(p.mostBytes, session.PageBytes)) {
 		p.full = true
 		return nil
 	}

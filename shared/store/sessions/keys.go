@@ -44,6 +44,7 @@ const (
 	prefixArtifact    = "A#"
 	prefixLink        = "AT#"
 	prefixStaged      = "UA#"
+	prefixWordSet     = "WS#"
 
 	gpkDeleted = "GONE"
 	gpkImport  = "IMPORT"
@@ -94,6 +95,10 @@ func compactedSK(position int64) string { return prefixCompacted + pad(position)
 
 func compactedKey(log string, position int64) table.Key {
 	return table.NewKey(logPK(log), compactedSK(position))
+}
+
+func wordSetKey(log string, from int64) table.Key {
+	return table.NewKey(logPK(log), prefixWordSet+pad(from))
 }
 
 // compactedEnd returns the last position of a compacted range from its sort key.

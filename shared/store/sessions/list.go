@@ -24,10 +24,23 @@ const listScan = 2000
 // each session of the page is then read from the table, so it is as current as
 // the session itself.
 func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
-	var page session.ListPage
-	var ids []string
+	found, next, err := s.byActivity(ctx, q)
+	if err != nil {
+		return session.ListPage{}, err
+	}
+	ids := make([]string, len(found))
+	for i, c := range found {
+		ids[i] = c.ID
+	}
+	page := session.ListPage{Next: next}
+	page.Sessions, err = s.readSessions(ctx, q.UserID, ids)
+	return page, err
+}
+
+// byActivity reads a page of the index; next is where to continue, "" at the end.
+func (s *Store) byActivity(ctx context.Context, q session.ListQuery) (found []Candidate, next string, err error) {
 	looked := 0
-	err := s.db.Pages(ctx, listQuery(q), func(items []table.Item) (bool, error) {
+	err = s.db.Pages(ctx, listQuery(q), func(items []table.Item) (bool, error) {
 		for _, item := range items {
 			var h header
 			if err := table.Decode(item, &h); err != nil {
@@ -36,20 +49,19 @@ func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage
 			}
 			looked++
 			if q.Matches(h.Agent, h.Status, h.Name) {
-				ids = append(ids, h.id())
+				found = append(found, Candidate{ID: h.id(), Owner: q.UserID, Position: h.GSK})
 			}
-			if len(ids) == q.Limit || looked == listScan {
-				page.Next = h.GSK
+			if len(found) == q.Limit || looked == listScan {
+				next = h.GSK
 				return false, nil
 			}
 		}
 		return true, nil
 	})
 	if err != nil {
-		return session.ListPage{}, fmt.Errorf("list sessions: %w", err)
+		return nil, "", fmt.Errorf("list sessions: %w", err)
 	}
-	page.Sessions, err = s.readSessions(ctx, q.UserID, ids)
-	return page, err
+	return found, next, nil
 }
 
 func listQuery(q session.ListQuery) table.Query {

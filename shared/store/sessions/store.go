@@ -34,6 +34,7 @@ type Store struct {
 	quotas    quota.Limits
 
 	compaction Compaction
+	search     SearchRules
 	dependents []Dependent
 	known      *headerMemory
 	watching   Watching
@@ -80,6 +81,7 @@ func New(engine table.Engine, opts ...Option) *Store {
 		retention: func(string) int64 { return 0 },
 
 		compaction: compaction.Default(),
+		search:     defaultSearch(),
 		known:      &headerMemory{},
 		pushes:     &pushes{kept: map[pushKey]keptPush{}},
 	}

@@ -21,6 +21,7 @@ import (
 type sharingOwner struct {
 	session, log string
 	shares       []table.Key
+	position     string // of the last of them
 }
 
 // SharedWith implements access.Shares. The user's grants list candidates; each
@@ -30,24 +31,75 @@ func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.Li
 	if err != nil {
 		return session.ListPage{}, fmt.Errorf("list the sessions shared with a user: %w", err)
 	}
+	stored, err := s.readShares(ctx, found)
+	if err != nil {
+		return session.ListPage{}, err
+	}
+	page := session.ListPage{Next: next}
+	if page.Sessions, err = s.readSharingOwner(ctx, q, found, stored); err != nil {
+		return session.ListPage{}, err
+	}
+	sortByActivity(page.Sessions)
+	return page, nil
+}
+
+func sortByActivity(page []session.Session) {
+	slices.SortFunc(page, func(a, b session.Session) int { return cmp.Compare(b.UpdatedTime, a.UpdatedTime) })
+}
+
+// SearchSharedWith implements access.Shares.
+func (s *Store) SearchSharedWith(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
+	page, err := s.sessions.SearchAmong(ctx, q, func(ctx context.Context, after string, limit int) ([]sessions.Candidate, string, error) {
+		found, next, err := s.sharedBy(ctx, session.ListQuery{UserID: q.UserID, After: after, Limit: limit})
+		if err != nil {
+			return nil, "", err
+		}
+		some, err := s.candidates(ctx, q.UserID, found)
+		return some, next, err
+	})
+	sortByActivity(page.Sessions)
+	return page, err
+}
+
+// candidates returns the sessions that the user can access now.
+func (s *Store) candidates(ctx context.Context, user string, found []sharingOwner) ([]sessions.Candidate, error) {
+	stored, err := s.readShares(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	var out []sessions.Candidate
+	for _, l := range found {
+		label, err := s.accessLabel(ctx, user, l, stored)
+		if err != nil {
+			return nil, err
+		}
+		if label == "" {
+			continue
+		}
+		of, err := sessions.RefOf(stored[sessions.HeaderKey(l.session)])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, sessions.Candidate{ID: of.ID, Owner: of.User, Log: of.Log, Access: label, Position: l.position})
+	}
+	return out, nil
+}
+
+// readShares reads the sessions that a user was let into, and the shares.
+func (s *Store) readShares(ctx context.Context, found []sharingOwner) (map[table.Key]table.Item, error) {
 	var keys []table.Key
 	for _, l := range found {
 		keys = append(append(keys, sessions.HeaderKey(l.session)), l.shares...)
 	}
 	items, err := s.DB.BatchGet(ctx, keys, true)
 	if err != nil {
-		return session.ListPage{}, err
+		return nil, err
 	}
 	stored := make(map[table.Key]table.Item, len(items))
 	for _, item := range items {
 		stored[records.KeyOf(item)] = item
 	}
-	page := session.ListPage{Next: next}
-	if page.Sessions, err = s.readSharingOwner(ctx, q, found, stored); err != nil {
-		return session.ListPage{}, err
-	}
-	slices.SortFunc(page.Sessions, func(a, b session.Session) int { return cmp.Compare(b.UpdatedTime, a.UpdatedTime) })
-	return page, nil
+	return stored, nil
 }
 
 // SharingOwners implements access.Grants. About twenty of the sessions that a user
@@ -89,7 +141,7 @@ func (s *Store) sharedBy(ctx context.Context, q session.ListQuery) (found []shar
 				found = append(found, sharingOwner{session: e.Session, log: e.Log})
 			}
 			l := &found[len(found)-1]
-			l.shares = append(l.shares, shareKey(e.Log, e.Share))
+			l.shares, l.position = append(l.shares, shareKey(e.Log, e.Share)), e.SK
 			last = e.SK
 		}
 		return true, nil

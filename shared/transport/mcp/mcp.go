@@ -36,8 +36,9 @@ func protocolVersions() []string { return []string{"2026-07-28", "2025-11-25", o
 
 // Shares lists the sessions of others.
 type Shares interface {
-	// SharedWith is as in access.Shares.
+	// SharedWith and SearchSharedWith are as in access.Shares.
 	SharedWith(ctx context.Context, q session.ListQuery) (session.ListPage, error)
+	SearchSharedWith(ctx context.Context, q session.ListQuery) (session.ListPage, error)
 }
 
 // Config configures the server.

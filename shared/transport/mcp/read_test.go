@@ -71,6 +71,20 @@ func TestList(t *testing.T) {
 			t.Errorf("found %v", got)
 		}
 	})
+	t.Run("finds what was said", func(t *testing.T) {
+		t.Parallel()
+		first := must[sessionPage](t, c, "search_sessions", object{"query": "HELL", "in": "messages", "limit": 1})
+		rest := must[sessionPage](t, c, "search_sessions", object{"query": "HELL", "in": "messages", "cursor": first.Next})
+		if diff := cmp.Diff([]string{"c", "b", "a"}, append(ids(first), ids(rest)...)); diff != "" || rest.Next != "" {
+			t.Fatalf("(-want +got)\n%s%v", diff, rest)
+		}
+		if m := first.Sessions[0].Match; m == nil || m.Text != "hello" || m.Seq != 1 || m.EventID == "" {
+			t.Errorf("the match is %+v", m)
+		}
+		if got := must[sessionPage](t, c, "search_sessions", object{"query": "session", "in": "messages"}); len(got.Sessions) > 0 {
+			t.Errorf("names were searched: %v", ids(got))
+		}
+	})
 	t.Run("an empty list is a list", func(t *testing.T) {
 		t.Parallel()
 		got := must[object](t, c, "list_sessions", object{"agent": "nobody"})
@@ -86,6 +100,8 @@ func TestList(t *testing.T) {
 		"an unknown status":         {"list_sessions", object{"status": "asleep"}},
 		"an unknown argument":       {"list_sessions", object{"user_id": bob}},
 		"a search for nothing":      {"search_sessions", object{}},
+		"a search for no word":      {"search_sessions", object{"query": "!", "in": "messages"}},
+		"a search elsewhere":        {"search_sessions", object{"query": "x", "in": "events"}},
 		"a forged cursor":           {"list_sessions", object{"cursor": "AAAA"}},
 		"an id with a slash":        {"get_session", object{"session_id": "a/b"}},
 		"an id that is too long":    {"get_session", object{"session_id": strings.Repeat("x", 129)}},

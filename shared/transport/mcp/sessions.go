@@ -5,6 +5,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/search"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/cursor"
 )
@@ -31,9 +32,16 @@ func listRules() rules {
 }
 
 type searchArgs struct {
-	Query string `json:"query" jsonschema:"a part of the name"`
+	Query string `json:"query" jsonschema:"words, in any order"`
+	In    string `json:"in,omitempty" jsonschema:"where they are: in the names of sessions, or in one message"`
 	listArgs
 }
+
+// What of sessions is searched.
+const (
+	names    = "names"
+	messages = "messages"
+)
 
 // sessionPage is a page of sessions.
 type sessionPage struct {
@@ -42,20 +50,30 @@ type sessionPage struct {
 }
 
 func (s *server) listSessions(ctx context.Context, in listArgs) (any, error) {
-	return s.sessions(ctx, in, "")
+	return s.sessions(ctx, in, names, "")
 }
 
 func (s *server) searchSessions(ctx context.Context, in searchArgs) (any, error) {
-	return s.sessions(ctx, in.listArgs, in.Query)
+	if in.In == messages && search.Parse(in.Query).Empty() {
+		return nil, fault.Field(fault.Malformed, "query", "must contain a word to search for in messages")
+	}
+	return s.sessions(ctx, in.listArgs, in.In, in.Query)
 }
 
-func (s *server) sessions(ctx context.Context, in listArgs, text string) (any, error) {
-	user := s.caller(ctx).UserID
-	read, kind := s.Sessions.List, "own"
+func (s *server) sessions(ctx context.Context, in listArgs, where, text string) (any, error) {
+	user, kind := s.caller(ctx).UserID, "own"
+	own, shared := s.Sessions.List, s.Shares.SharedWith
+	if where == messages {
+		own, shared = s.Sessions.Search, s.Shares.SearchSharedWith
+	}
+	read := own
 	if in.Shared {
-		read, kind = s.Shares.SharedWith, "shared"
+		read, kind = shared, "shared"
 	}
 	list := cursor.List{user, "sessions", kind, in.Agent, in.Status, text}
+	if where == messages {
+		list = append(list, messages)
+	}
 	after, err := list.DecodeText(in.Cursor)
 	if err != nil {
 		return nil, err

@@ -21,8 +21,9 @@ func (s *server) addTools(to *sdk.Server) error {
 			listRules(), s.listSessions),
 		addTool(s, to, reading("search_sessions", "Search sessions",
 			"Lists the sessions whose name contains each word of a text, in any order and whatever the case; otherwise like list_sessions. "+
-				"It does not look into the events."),
-			listRules().with("query", length(1, session.MaxName)), s.searchSessions),
+				"With in=messages, those in which all words were said in one message: match is the newest such message, with an excerpt, "+
+				"and read_session reads what is around it."),
+			listRules().with("query", length(1, session.MaxName)).with("in", oneOf(names, messages)), s.searchSessions),
 		addTool(s, to, reading("get_session", "Get a session",
 			"Returns a session without its events: name, agent, status, active run, metadata, fork, head_seq."),
 			sessionRules(), s.getSession),

@@ -11,25 +11,48 @@ import (
 	"github.com/rethread/rethread/shared/observe/logs"
 )
 
+// listReader reads a page of a list of sessions.
+type listReader func(context.Context, session.ListQuery) (session.ListPage, error)
+
 // sessionList selects the sessions of a list.
 type sessionList struct {
 	kind   string // "" selects a user's own
 	userID string
-	read   func(context.Context, session.ListQuery) (session.ListPage, error)
+	where  string // what of them is searched
+	read   listReader
 }
+
+// What of sessions is searched.
+const (
+	names    = "names"
+	messages = "messages"
+)
 
 // selects names the list and its filters, to which a cursor belongs.
 func (l sessionList) selects(filters ...string) []string {
-	if l.kind == "" {
-		return filters
+	filters = slices.Clone(filters)
+	if l.kind != "" {
+		filters = append(filters, l.kind, l.userID)
 	}
-	return append(slices.Clone(filters), l.kind, l.userID)
+	if l.where == messages {
+		filters = append(filters, messages)
+	}
+	return filters
 }
 
 // sessionList reads which sessions are requested: the caller's own, those
 // shared with the caller, or for an admin those of any user.
 func (a *api) sessionList(c *call, q query) (sessionList, error) {
-	list := sessionList{userID: c.caller.UserID, read: a.Sessions.List}
+	list := sessionList{userID: c.caller.UserID}
+	var err error
+	if list.where, err = q.choice("in", names, messages); err != nil {
+		return list, err
+	}
+	own, sharedWith := a.Sessions.List, a.Shares.SharedWith
+	if list.where == messages {
+		own, sharedWith = a.Sessions.Search, a.Shares.SearchSharedWith
+	}
+	list.read = own
 	shared, err := q.choice("shared", "false", "true")
 	if err != nil {
 		return list, err
@@ -44,23 +67,25 @@ func (a *api) sessionList(c *call, q query) (sessionList, error) {
 	case shared == "true" && user != "":
 		return list, fault.Field(fault.Malformed, "user_id", "must be absent from a list of shared sessions")
 	case shared == "true":
-		list.kind, list.read = "shared", a.Shares.SharedWith
+		list.kind, list.read = "shared", sharedWith
 	case user != "" && user != c.caller.UserID:
 		if !c.caller.Admin {
 			return list, fault.New(fault.Forbidden, "You may only list your own sessions")
 		}
 		a.Log.LogAttrs(c.Context(), slog.LevelInfo, "an admin lists sessions of another user",
 			logs.Person("admin_id", c.caller.UserID), logs.Person("owner_id", user))
-		list.kind, list.userID, list.read = "user", user, a.listForAdmin
+		list.kind, list.userID, list.read = "user", user, forAdmin(own)
 	}
 	return list, nil
 }
 
-// listForAdmin returns a user's list with an admin's permissions.
-func (a *api) listForAdmin(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
-	page, err := a.Sessions.List(ctx, q)
-	for i := range page.Sessions {
-		page.Sessions[i].Access = access.AdminLabel
+// forAdmin reads a user's list with an admin's permissions.
+func forAdmin(list listReader) listReader {
+	return func(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
+		page, err := list(ctx, q)
+		for i := range page.Sessions {
+			page.Sessions[i].Access = access.AdminLabel
+		}
+		return page, err
 	}
-	return page, err
 }

@@ -221,6 +221,7 @@ func TestListSessions(t *testing.T) {
 		{"by a status without sessions", "?status=failed", ""},
 		{"page by page", "?limit=1", "1 4 3 2"},
 		{"page by page with a filter", "?limit=1&q=budget&agent=b", "2"},
+		{"by names, when asked to", "?in=names&q=budget", "1 2"},
 		{"unknown parameters are ignored", "?color=red", "1 4 3 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -250,11 +251,66 @@ func TestListSessions(t *testing.T) {
 		{"cursor=abc", "cursor"},
 		{"cursor=" + strings.Repeat("A", 5000), "cursor"},
 		{"q=%zz", ""},
+		{"in=", "in"},
+		{"in=events&q=x", "in"},
+		{"in=messages", "q"},
+		{"in=messages&q=", "q"},
+		{"in=messages&q=%21", "q"},
 	} {
 		t.Run("refuses "+c.query[:min(20, len(c.query))], func(t *testing.T) {
 			s.mustRefuse(t, http.StatusBadRequest, c.name, get(alice, "/sessions?"+c.query))
 		})
 	}
+}
+
+// TestSearchSessions searches what was said in the caller's sessions.
+func TestSearchSessions(t *testing.T) {
+	s := newSystem(t)
+	for _, id := range []string{"1", "2", "3"} {
+		nextMillisecond()
+		s.mustCreate(t, alice, `{"id":"`+id+`","name":"Budget","agent":"agent-`+id+`"}`)
+		s.mustAppend(t, id, said("i"+id, "A trip to Lisbon"))
+	}
+	s.mustCreate(t, bob, `{"id":"his"}`)
+	s.must(t, http.StatusCreated, post(bob, "/sessions/his/events", `{"events":[`+said("i", "Lisbon")+`]}`))
+	type match struct {
+		EventID      string `json:"event_id"`
+		InvocationID string `json:"invocation_id"`
+		Seq          int64
+		Author, Text string
+	}
+	search := func(query string) (found []match) {
+		t.Helper()
+		follow(t, s, get(alice, "/sessions?in=messages&q="+query), func(r response) {
+			for _, one := range decode[page[struct{ Match match }]](t, r).Data {
+				if one.Match.EventID == "" {
+					t.Errorf("no event in %s", r.body)
+				}
+				one.Match.EventID = ""
+				found = append(found, one.Match)
+			}
+		})
+		return found
+	}
+	found := func(id string) match {
+		return match{InvocationID: "i" + id, Seq: 1, Author: "user", Text: "A trip to Lisbon"}
+	}
+	for query, want := range map[string][]match{
+		"LISB+trip":            {found("3"), found("2"), found("1")},
+		"lisbon&limit=1":       {found("3"), found("2"), found("1")},
+		"lisbon&agent=agent-2": {found("2")},
+		"lisbon&status=failed": nil,
+		"isbon":                nil,
+		"budget":               nil, // in names alone
+	} {
+		if diff := cmp.Diff(want, search(query)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	names := decode[page[sessionView]](t, s.must(t, http.StatusOK, get(alice, "/sessions?in=names&q=budget&limit=1")))
+	s.mustRefuse(t, http.StatusBadRequest, "cursor",
+		get(alice, "/sessions?in=messages&q=budget&limit=1&cursor="+url.QueryEscape(*names.Meta.NextCursor)))
+	s.mustRefuse(t, http.StatusForbidden, "", get(bob, "/sessions?in=messages&q=lisbon&user_id="+alice))
 }
 
 func TestDeleteSession(t *testing.T) {
