@@ -40,12 +40,19 @@ for (const width of [1280, 375]) {
     await page.keyboard.press('Escape');
 
     await page.keyboard.press('Control+k');
+    await expect(field).toBeFocused();
     await page.keyboard.press('ArrowUp');
     await expect(palette(page).getByRole('option', { selected: true })).toHaveText(
       'Search in messages',
     );
     await page.keyboard.press('Control+k');
     await expect(palette(page)).toHaveCount(0);
+
+    if (width < 800) await page.getByRole('button', { name: 'Sessions', exact: true }).click();
+    await page.getByRole('button', { name: 'Find a chat or an action' }).click();
+    await expect(field).toBeFocused();
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('dialog')).toHaveCount(0);
   });
 }
 

@@ -1,7 +1,7 @@
 // The palette: chats and actions, found by any of their words. Arrow keys choose, Enter runs.
 
 import { Search } from 'lucide-preact';
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Session } from '../../api/types';
 import type { Chat } from '../../store/chat';
 import { useApp, useView } from '../context';
@@ -16,7 +16,7 @@ export function Palette() {
   const { dialog } = useView();
   const element = useRef<HTMLDialogElement>(null);
   const chosen = useRef<PaletteEntry | null>(null);
-  useEffect(() => element.current?.showModal(), []);
+  useLayoutEffect(() => element.current?.showModal(), []); // at once: keys that follow go into it
   const open = chat.value;
   const session = open?.session.value ?? null;
   const choose = (entry: PaletteEntry) => {

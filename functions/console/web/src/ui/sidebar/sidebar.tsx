@@ -1,11 +1,12 @@
 // The sidebar: search, new chat, the list of sessions, the user.
 
-import { Search, SquarePen, X } from 'lucide-preact';
+import { Command, Search, SquarePen, X } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { useView } from '../context';
 import { Mark } from '../kit/brand';
 import { IconButton } from '../kit/icon-button';
+import { openPalette, Palette } from '../palette/open';
 import { SEARCH_FIELD } from './focus';
 import { ListKinds } from './kinds';
 import { SessionList, useSessions } from './list';
@@ -46,11 +47,30 @@ export function Sidebar() {
         <SquarePen size={17} aria-hidden="true" />
         New chat
       </Link>
-      <SearchField />
+      <div class="search-row">
+        <SearchField />
+        <PaletteButton />
+      </div>
       <ListKinds />
       <SessionList key={list.value} kind={list.value} />
       <UserMenu />
     </>
+  );
+}
+
+function PaletteButton() {
+  const view = useView();
+  return (
+    <IconButton
+      icon={Command}
+      label="Find a chat or an action"
+      size={16}
+      onPointerEnter={Palette.preload}
+      onClick={() => {
+        view.drawer.value = false;
+        openPalette(view);
+      }}
+    />
   );
 }
 
