@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
@@ -66,7 +67,20 @@ func ParseEvent(raw json.RawMessage, pointer string) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	fields := o.Members
+	return parseMembers(o.Members, pointer)
+}
+
+// ParseStored parses an event of valid JSON. Its members are parts of raw, which must not
+// change any more.
+func ParseStored(raw json.RawMessage) (Event, error) {
+	members, ok := jsonx.Members(raw)
+	if !ok {
+		return Event{}, fault.Field(fault.Malformed, "", "must be an object")
+	}
+	return parseMembers(members, "")
+}
+
+func parseMembers(fields map[string]json.RawMessage, pointer string) (Event, error) {
 	e := Event{Fields: fields}
 	for _, name := range []string{"seq", "session_id", "created_time", "status"} {
 		delete(fields, name)
@@ -98,9 +112,10 @@ func (e *Event) takeStrings(pointer string) error {
 			delete(e.Fields, f.name)
 			continue
 		}
-		if json.Unmarshal(raw, f.into) != nil {
+		if raw[0] != '"' {
 			return fault.Field(fault.Malformed, at, "must be a string")
 		}
+		*f.into = jsonx.Text(raw)
 		delete(e.Fields, f.name)
 		if f.name == "author" {
 			if n := utf8.RuneCountInString(e.Author); n == 0 || n > MaxAuthor {
@@ -200,15 +215,59 @@ func canonical(fields map[string]json.RawMessage) map[string]any {
 // Own returns the event as it is stored in the log: the caller's members and the
 // id.
 func (e Event) Own() json.RawMessage {
-	return e.render(func(put func(string, any)) { put("id", e.ID) }, false)
+	return e.render(func(put func(string, any)) { put("id", e.ID) })
 }
 
 // MarshalJSON encodes the event in its external form.
-func (e Event) MarshalJSON() ([]byte, error) { return e.render(e.head, true), nil }
+func (e Event) MarshalJSON() ([]byte, error) {
+	return e.AppendJSON(make([]byte, 0, e.Size())), nil
+}
+
+// AppendJSON appends the event in its external form. Its members are as they came, with
+// their white space.
+func (e Event) AppendJSON(to []byte) []byte {
+	to = jsonx.AppendString(append(to, `{"id":`...), e.ID)
+	to = strconv.AppendInt(append(to, `,"seq":`...), e.Seq, 10)
+	to = jsonx.AppendString(append(to, `,"session_id":`...), e.SessionID)
+	to = jsonx.AppendString(append(to, `,"status":`...), string(e.Status))
+	to = strconv.AppendInt(append(to, `,"created_time":`...), e.CreatedTime, 10)
+	if e.TaskID != "" {
+		to = jsonx.AppendString(append(to, `,"type":"task","task_id":`...), e.TaskID)
+	}
+	to = jsonx.AppendString(append(to, `,"invocation_id":`...), e.InvocationID)
+	to = jsonx.AppendString(append(to, `,"author":`...), e.Author)
+	for _, name := range e.names() {
+		to = append(jsonx.AppendString(append(to, ','), name), ':')
+		raw := e.Fields[name]
+		if shown := always[name]; shown != "" && jsonx.IsNull(raw) {
+			raw = json.RawMessage(shown)
+		}
+		to = append(to, raw...)
+	}
+	return append(to, '}')
+}
+
+// always is the members that each event shows, with their value if it has none.
+var always = map[string]string{"content": "null", "actions": "{}"} //nolint:gochecknoglobals // never changed
+
+// names returns the other members of the event as it is shown, in order.
+func (e Event) names() []string {
+	names := make([]string, 0, len(e.Fields)+len(always))
+	for name := range e.Fields {
+		names = append(names, name)
+	}
+	for name := range always {
+		if _, ok := e.Fields[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // Stored returns the event with all members that the store sets; MarshalJSON also
 // adds the members that callers expect in every event.
-func (e Event) Stored() json.RawMessage { return e.render(e.head, false) }
+func (e Event) Stored() json.RawMessage { return e.render(e.head) }
 
 func (e Event) head(put func(string, any)) {
 	put("id", e.ID)
@@ -238,7 +297,7 @@ func (e Event) Without(name string) Event {
 	return e
 }
 
-func (e Event) render(head func(put func(string, any)), full bool) json.RawMessage {
+func (e Event) render(head func(put func(string, any))) json.RawMessage {
 	var buf bytes.Buffer
 	put := func(name string, v any) {
 		sep := byte(',')
@@ -253,26 +312,11 @@ func (e Event) render(head func(put func(string, any)), full bool) json.RawMessa
 	head(put)
 	put("invocation_id", e.InvocationID)
 	put("author", e.Author)
-	fields := e.Fields
-	if full {
-		fields = maps.Clone(e.Fields)
-		setDefault(&fields, "content", "null")
-		setDefault(&fields, "actions", "{}")
-	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		put(name, fields[name])
+	for _, name := range slices.Sorted(maps.Keys(e.Fields)) {
+		put(name, e.Fields[name])
 	}
 	buf.WriteByte('}')
 	return buf.Bytes()
-}
-
-func setDefault(fields *map[string]json.RawMessage, name, value string) {
-	if *fields == nil {
-		*fields = map[string]json.RawMessage{}
-	}
-	if jsonx.IsNull((*fields)[name]) {
-		(*fields)[name] = json.RawMessage(value)
-	}
 }
 
 // writeJSON appends a value. A value that cannot be encoded is a broken invariant:

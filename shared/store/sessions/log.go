@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/table"
@@ -101,6 +102,30 @@ type entryBody struct {
 	Conflicts []string `json:"c,omitempty"`
 }
 
+// DecodeJSON implements content.Decoder: the events are parts of the text.
+func (b *entryBody) DecodeJSON(plain []byte) error {
+	members, ok := jsonx.Members(plain)
+	if !ok {
+		return errors.New("an entry is no object")
+	}
+	events, some := jsonx.Elements(members["e"])
+	if raw := members["e"]; !some && !jsonx.IsNull(raw) {
+		return errors.New("the events of an entry are no array")
+	}
+	b.Events = events
+	for _, m := range []struct {
+		name string
+		into any
+	}{{"t", &b.Time}, {"k", &b.Task}, {"u", &b.Undo}, {"i", &b.Initial}, {"c", &b.Conflicts}} {
+		if raw, ok := members[m.name]; ok {
+			if err := json.Unmarshal(raw, m.into); err != nil {
+				return fmt.Errorf("member %s of an entry: %w", m.name, err)
+			}
+		}
+	}
+	return nil
+}
+
 func (e *entry) first() (int64, error) { return positionOf(e.SK) }
 
 func (e *entry) count() int64 { return max(1, e.Count) }
@@ -163,7 +188,7 @@ func (e entry) record(first int64, content entryBody) (*record, error) {
 		initial: content.Initial, conflicts: content.Conflicts,
 	}
 	for i, raw := range content.Events {
-		ev, err := session.ParseEvent(raw, "")
+		ev, err := session.ParseStored(raw)
 		if err != nil {
 			return nil, fmt.Errorf("stored event at %d: %w", first+int64(i), errors.Join(table.ErrUnreadable, err))
 		}

@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -19,7 +18,7 @@ import (
 
 // post sends a request until it is answered or must not be repeated. cancel must be
 // the function that cancels ctx.
-func (e *Endpoint) post(ctx context.Context, cancel context.CancelCauseFunc, body []byte) (*answer, error) {
+func (e *Endpoint) post(ctx context.Context, cancel context.CancelCauseFunc, body Body) (*answer, error) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.Multiplier, wait.RandomizationFactor = e.timeouts.Backoff, 2, 0.5
 	resp, err := backoff.Retry(ctx, //nolint:bodyclose // the reader of the answer closes it
@@ -42,19 +41,21 @@ func (e *Endpoint) post(ctx context.Context, cancel context.CancelCauseFunc, bod
 	return &answer{mediaType, resp.Body}, nil
 }
 
-func (e *Endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, cmp.Or(e.Method, http.MethodPost), e.URL, bytes.NewReader(body))
+func (e *Endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, body Body) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, cmp.Or(e.Method, http.MethodPost), e.URL, http.NoBody)
 	if err != nil {
 		return nil, backoff.Permanent(fmt.Errorf("make the request: %w", e.Redacted(err)))
+	}
+	if req.ContentLength = body.Size(); req.ContentLength > 0 {
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(body.Reader()), nil }
+		req.Body = io.NopCloser(body.Reader())
+		req.Header.Set("Content-Type", "application/json")
 	}
 	for name, values := range e.header {
 		req.Header[http.CanonicalHeaderKey(name)] = values
 	}
 	for name, values := range e.Extra {
 		req.Header[name] = values
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
 	}
 	req.Header.Set("Accept", cmp.Or(e.Accept, accepted))
 	req.Header.Set("User-Agent", "rethread")

@@ -3,6 +3,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -96,8 +97,28 @@ func sameHost(next *http.Request, via []*http.Request) error {
 // accepted is the content types of an answer: a stream, or one whole document.
 const accepted = "text/event-stream, application/json;q=0.5"
 
+// Body is the body of a request, which may be sent several times.
+type Body interface {
+	Size() int64 // in bytes
+	Reader() io.Reader
+}
+
+// encoded is a Body that is in memory as a whole; nil is none.
+type encoded []byte
+
+// Size implements Body.
+func (b encoded) Size() int64 { return int64(len(b)) }
+
+// Reader implements Body.
+func (b encoded) Reader() io.Reader { return bytes.NewReader(b) }
+
 // Ask sends a request and reads the answer according to its content type.
 func (e *Endpoint) Ask(ctx context.Context, body []byte, stream, whole func(io.Reader) error) error {
+	return e.AskWith(ctx, encoded(body), stream, whole)
+}
+
+// AskWith is Ask with a body that need not be in memory.
+func (e *Endpoint) AskWith(ctx context.Context, body Body, stream, whole func(io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	answer, err := e.post(ctx, cancel, body)
@@ -151,7 +172,7 @@ func (e *Endpoint) Document(ctx context.Context, method string, body []byte) ([]
 	at.Method = method
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	answer, err := at.post(ctx, cancel, body)
+	answer, err := at.post(ctx, cancel, encoded(body))
 	if err != nil {
 		return nil, err
 	}

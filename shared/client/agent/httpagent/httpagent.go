@@ -38,7 +38,7 @@ type requestJSON struct {
 	AppName         string          `json:"app_name"`
 	UserID          string          `json:"user_id"`
 	Agent           string          `json:"agent"`
-	Events          []session.Event `json:"events"`
+	Events          json.RawMessage `json:"events"`
 	Truncated       bool            `json:"history_truncated,omitempty"`
 	State           session.Values  `json:"state"`
 	continuationJSON
@@ -46,23 +46,13 @@ type requestJSON struct {
 
 // Run implements run.Agent.
 func (a *Agent) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
-	in := requestJSON{
-		ProtocolVersion, req.RunID, req.SessionID, req.AppName, req.UserID, req.Agent, req.Events, req.Truncated, req.State,
-		continuationOf(req),
-	}
-	if in.Events == nil {
-		in.Events = []session.Event{}
-	}
-	if in.State == nil {
-		in.State = session.Values{}
-	}
-	body, err := jsonx.Marshal(in)
+	body, err := newBody(req)
 	if err != nil {
 		return fmt.Errorf("encode the request of run %s: %w", req.RunID, err)
 	}
 	out := reader{output.New(req, emit)}
 	stream := func(body io.Reader) error { return endpoint.ReadStream(body, out.take) }
-	return a.endpoint.Ask(ctx, body, stream, out.takeDocument)
+	return a.endpoint.AskWith(ctx, body, stream, out.takeDocument)
 }
 
 // reader turns an answer into outputs.
