@@ -48,7 +48,7 @@ func StartRunner() {
 		return Runner(&run.Worker{
 			Store: d.Store, Sessions: d.Store, Agents: tracing.Agents{Agents: agent.New(agents)}, NewID: uuid.NewString, Log: d.Log,
 			LogAgentErrors: os.Getenv(logAgentErrors) == "true",
-			Pace:           run.Pace{FlushEvery: flush, RenewEvery: d.lease / 3},
+			Pace:           run.Pace{FlushEvery: flush, RenewEvery: d.lease / 2},
 		}), nil
 	})
 }

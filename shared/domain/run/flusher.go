@@ -15,7 +15,9 @@ import (
 // the first is due at once, later ones when an interval has passed since the last
 // flush or FlushBytes of text are pending. For watchers the interval doubles with each
 // flush from a quarter of FlushEvery to all of it: the first words come quickly, and
-// the many that follow take fewer writes. While nobody watches, it is FlushEvery.
+// the many that follow take fewer writes. While nobody watches, a delta that comes
+// before FlushEvery has passed waits for all of that time: nobody waits for it, and it
+// would be lost no later.
 type stream struct {
 	start   ItemStart
 	pace    Pace
@@ -54,11 +56,20 @@ func (s *stream) add(d Delta) error {
 		return failBecause(CodeContent, "a piece of an item does not fit it: "+f.Detail, err)
 	}
 	if s.waiting = append(s.waiting, d); s.timer == nil && s.stored != nil {
-		s.timer = time.After(time.Until(s.last.Add(s.every)))
+		s.timer = time.After(s.wait())
 	}
 	size, err := jsonSize(d)
 	s.bytes += size
 	return err
+}
+
+// wait returns how long a delta may wait that is the first one to be pending.
+func (s *stream) wait() time.Duration {
+	wait := time.Until(s.last.Add(s.every))
+	if wait > 0 && !s.stored.Watched() {
+		return s.every
+	}
+	return wait
 }
 
 // jsonSize returns the size of a delta's text as JSON, in bytes. The surrounding

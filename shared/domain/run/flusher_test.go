@@ -40,7 +40,7 @@ func TestFlushWhileNobodyWatches(t *testing.T) {
 		r := newRecorder()
 		r.unwatched = true
 		mustExecute(t, newWorker(r, saysAlphabet))
-		if diff := cmp.Diff([]string{"60ms a", "310ms bcde", "560ms fghi", "810ms jklm", "1.06s n"}, flushesOf(r)); diff != "" {
+		if diff := cmp.Diff([]string{"60ms a", "370ms bcdef", "670ms ghijk", "970ms lmn"}, flushesOf(r)); diff != "" {
 			t.Errorf("flushes (-want +got):\n%s", diff)
 		}
 	})

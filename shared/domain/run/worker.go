@@ -71,7 +71,8 @@ type Pace struct {
 	// checks that it still lives; default 2 s. This lets a cancellation stop a
 	// silent agent.
 	CheckEvery time.Duration
-	// RenewEvery is how often the lease is extended; default a third of it.
+	// RenewEvery is how often the lease is extended; default half of it. A renewal that
+	// fails is repeated after CheckEvery.
 	RenewEvery time.Duration
 	// Reserve is the part of the context's time that is kept for ending the run,
 	// which fails when only that is left; default 20 s.
@@ -83,7 +84,7 @@ func (p Pace) withDefaults() Pace {
 		FlushEvery: cmp.Or(p.FlushEvery, 250*time.Millisecond),
 		FlushBytes: cmp.Or(p.FlushBytes, 800),
 		CheckEvery: cmp.Or(p.CheckEvery, 2*time.Second),
-		RenewEvery: cmp.Or(p.RenewEvery, Lease/3),
+		RenewEvery: cmp.Or(p.RenewEvery, Lease/2),
 		Reserve:    cmp.Or(p.Reserve, 20*time.Second),
 	}
 }

@@ -104,6 +104,7 @@ type writer struct {
 	boundAt int64
 	state   *stateChange
 
+	from      *head        // the head that the first attempt follows; nil if it is to be read
 	at        head         // every entry before it has been searched for the batch's ids
 	tentative content.Body // of the last attempt
 	last      *record      // what was appended
@@ -141,11 +142,14 @@ func (s *Store) newWriter(h *header, events []session.Event) *writer {
 
 // run appends the events that are not in the log yet and returns how many.
 func (w *writer) run(ctx context.Context) (int, error) {
-	at, err := w.s.readHead(ctx, w.h)
-	if err != nil {
-		return 0, err
+	if w.from == nil {
+		at, err := w.s.readHead(ctx, w.h)
+		if err != nil {
+			return 0, err
+		}
+		w.from = &at
 	}
-	w.start(at)
+	w.start(*w.from)
 	if err := w.allowed(ctx); err != nil {
 		return 0, err
 	}

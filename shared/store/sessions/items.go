@@ -191,8 +191,9 @@ func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error
 		rest = rest[n:]
 		if begins {
 			it.announce(ctx)
-			// A deletion cannot have removed a new segment.
-			if err := it.s.checkExists(ctx, it.h); err != nil {
+			// A deletion cannot have removed a new segment. One that a replica misses is
+			// found with the next segment, or when the item is completed.
+			if err := it.s.seemsToExist(ctx, it.h); err != nil {
 				return rest, err
 			}
 		}

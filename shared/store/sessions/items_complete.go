@@ -90,7 +90,7 @@ func (it *item) finalEntry(ctx context.Context, e session.Event, status session.
 // finalWrites returns the writes that replace the item by its final entry and close it
 // to deltas.
 func (it *item) finalWrites(final entry) []table.Write {
-	return append(it.closing(), table.Put(final, stillInProgress()))
+	return []table.Write{it.closing(), table.Put(final, stillInProgress())}
 }
 
 // completeWithChange stores the item's final entry together with a hidden one that

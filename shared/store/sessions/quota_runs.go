@@ -41,21 +41,21 @@ func (s *Store) takeSlot(ctx context.Context, h *header, runID string, instead b
 		if !errors.Is(failed, table.ErrConditionFailed) {
 			return failed
 		}
-		if err := s.makeRoom(ctx, h.User, was.Runs); err != nil {
+		if was.Runs == nil {
+			return s.firstSlot(ctx, h.User, slotOf(h.Log, runID))
+		}
+		if err := s.reclaimSlots(ctx, h.User, was.Runs); err != nil {
 			return err
 		}
 		return failed
 	})
 }
 
-// makeRoom creates the map of slots if it does not exist, and otherwise frees
-// unused slots; table.ErrConditionFailed if another request was first.
-func (s *Store) makeRoom(ctx context.Context, user string, slots map[string]int64) error {
-	if slots != nil {
-		return s.reclaimSlots(ctx, user, slots)
-	}
+// firstSlot takes the first slot of a user who never had one;
+// table.ErrConditionFailed if another request was first.
+func (s *Store) firstSlot(ctx context.Context, user, slot string) error {
 	return s.db.Update(ctx, quotaKey(user),
-		[]table.Change{table.Set(table.At(quotaRuns), map[string]int64{})}, table.NotExists(table.At(quotaRuns)))
+		[]table.Change{table.Set(table.At(quotaRuns), map[string]int64{slot: s.millis()})}, table.NotExists(table.At(quotaRuns)))
 }
 
 // claimSlot takes a slot if fewer than most are taken or the run already has it.

@@ -69,7 +69,14 @@ func (b *runStart) taken(ctx context.Context) ([]session.Event, error) {
 func (b *runStart) append(ctx context.Context) error {
 	w := b.writer()
 	w.expected = b.start.ExpectedSeq
-	w.check = func(ctx context.Context) error { return b.s.stillFree(ctx, b.h, b.start) }
+	w.from = &b.at
+	losses := -1
+	w.check = func(ctx context.Context) error {
+		if losses++; losses == 0 {
+			return nil // as it was read, which the transaction checks
+		}
+		return b.s.stillFree(ctx, b.h, b.start)
+	}
 	w.with = func() ([]table.Write, error) { return b.activationWrites(w, nil) }
 	_, err := w.run(ctx)
 	return err
@@ -84,18 +91,19 @@ func (b *runStart) writer() *writer {
 }
 
 // activationWrites returns the writes that make the run active, besides its input. m is the
-// marker of a discard in the same transaction, nil for none.
+// marker of a discard in the same transaction, nil for none. While the header names no
+// run, an item of one is a rest that the new one replaces.
 func (b *runStart) activationWrites(w *writer, m *marker) ([]table.Write, error) {
 	b.run.At = w.at.next
-	precondition := table.ItemNotExists()
+	var was []table.Condition
 	if b.before != nil {
-		precondition = isRun(b.before)
+		was = append(was, isRun(b.before))
 	}
 	take, err := b.activate(m)
 	if err != nil {
 		return nil, err
 	}
-	writes := []table.Write{table.Put(b.run, precondition), take}
+	writes := []table.Write{table.Put(b.run, was...), take}
 	if b.queue != nil {
 		put, err := b.queue.put()
 		return append(writes, put), err

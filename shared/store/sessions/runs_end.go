@@ -64,6 +64,9 @@ func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, 
 		return run.Run{}, err
 	}
 	if h.Run != ref.RunID {
+		if how.expired {
+			s.forgetRun(ctx, h.Log, ref.RunID)
+		}
 		r, err := s.endedBefore(ctx, h, ref)
 		if how.status == run.Cancelled && errors.Is(err, fault.Of(fault.NotFound)) {
 			return s.dequeue(ctx, h, at, ref, err)
@@ -91,6 +94,17 @@ func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, 
 		s.releaseSlot(ctx, a.User, h.Log, a.ID)
 	}
 	return r, nil
+}
+
+// forgetRun deletes the item of a run that its session does not name any more. It is
+// not part of the transaction that ends the run, where it would cost twice as much: an
+// item that remains means nothing, is replaced by that of the next run, and deleted by
+// the sweeper.
+func (s *Store) forgetRun(ctx context.Context, log, runID string) {
+	err := s.db.Delete(ctx, runKey(log), table.Equal(table.At(activeID), runID))
+	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
+		s.log.WarnContext(ctx, "the item of an ended run is deleted by the sweeper", "run_id", runID, "error", err)
+	}
 }
 
 func (s *Store) endedBefore(ctx context.Context, h *header, ref run.Ref) (run.Run, error) {
@@ -122,11 +136,11 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 	if err != nil {
 		return run.Run{}, err
 	}
-	writes = append(writes, table.Put(last.entry, table.ItemNotExists()),
-		table.Delete(runKey(h.Log), isRun(a)), freeSession(h, a, how))
+	writes = append(writes, table.Put(last.entry, table.ItemNotExists()), freeSession(h, a, how))
 	if err := s.db.Transact(ctx, writes...); err != nil {
 		return r, err
 	}
+	s.forgetRun(ctx, h.Log, a.ID)
 	s.countEntry(ctx, h, last)
 	return r, nil
 }
@@ -160,7 +174,7 @@ func (s *Store) endItem(
 	if err != nil {
 		return nil, nil, err
 	}
-	return it.finalWrites(final), problem, nil
+	return append(it.closingBoth(), table.Put(final, stillInProgress())), problem, nil
 }
 
 // openItem returns the run's item in progress, with its content; nil if there is

@@ -43,9 +43,12 @@ func (s *Store) AsOfInput(ctx context.Context, ref run.Ref, limit run.HistoryLim
 func (s *Store) asOfInput(
 	ctx context.Context, h *header, at head, a *activeRun, limit run.HistoryLimit,
 ) (run.History, error) {
-	input, err := s.entryCovering(ctx, h.Log, a.At)
-	if err != nil {
-		return run.History{}, err
+	input := at.latest
+	if input == nil || input.first != a.At || input.withoutBody {
+		var err error
+		if input, err = s.entryCovering(ctx, h.Log, a.At); err != nil {
+			return run.History{}, err
+		}
 	}
 	out := run.History{AppName: h.App, LogID: h.Log, Epoch: h.Epoch}
 	state, err := s.stateAsOf(ctx, h, at, input)

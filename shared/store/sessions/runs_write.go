@@ -30,11 +30,11 @@ func (s *Store) AppendEvents(ctx context.Context, ref run.Ref, events []session.
 
 // BeginItem implements run.Store. The item gets its position in the log at once.
 func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (run.Item, error) {
-	h, a, err := s.running(ctx, ref)
+	h, at, a, err := s.running(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	before, err := s.open(ctx, h, a, ref)
+	before, err := s.open(ctx, h, at, a, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +48,9 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 	}
 	e.InvocationID = ref.RunID
 	w := s.runWriter(h, ref, []session.Event{e})
+	if before == nil {
+		w.from = &at
+	}
 	w.marks = func(en *entry) { en.Status, en.Streamed = session.EventInProgress, true }
 	appended, err := w.run(ctx)
 	if err != nil {
@@ -80,23 +83,20 @@ func (s *Store) completeOpen(ctx context.Context, it *item) error {
 
 // OpenItem implements run.Store.
 func (s *Store) OpenItem(ctx context.Context, ref run.Ref, itemID string) (run.Item, error) {
-	h, a, err := s.running(ctx, ref)
+	h, at, a, err := s.running(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	it, err := s.open(ctx, h, a, ref)
+	it, err := s.open(ctx, h, at, a, ref)
 	if err != nil || it == nil || it.ID() != itemID {
 		return nil, err
 	}
 	return it, nil
 }
 
-// open returns the run's item in progress, with its content; nil if there is none.
-func (s *Store) open(ctx context.Context, h *header, a *activeRun, ref run.Ref) (*item, error) {
-	at, err := s.readHead(ctx, h)
-	if err != nil {
-		return nil, err
-	}
+// open returns the run's item in progress at a head, with its content; nil if there is
+// none.
+func (s *Store) open(ctx context.Context, h *header, at head, a *activeRun, ref run.Ref) (*item, error) {
 	it, err := s.openItem(ctx, h, at, a)
 	if it != nil && a.Continuations > 0 { // the item may be a later worker's
 		_, err = s.owner(ctx, ref)
@@ -104,22 +104,22 @@ func (s *Store) open(ctx context.Context, h *header, a *activeRun, ref run.Ref) 
 	return it, err
 }
 
-// running reads an active run and its session.
-func (s *Store) running(ctx context.Context, ref run.Ref) (*header, *activeRun, error) {
-	h, _, a, err := s.readSettled(ctx, ref.UserID, ref.SessionID)
+// running reads an active run, its session and the head of the log.
+func (s *Store) running(ctx context.Context, ref run.Ref) (*header, head, *activeRun, error) {
+	h, at, a, err := s.readSettled(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
-		return nil, nil, err
+		return nil, head{}, nil, err
 	}
 	if a == nil || a.ID != ref.RunID {
 		if err := s.stillActive(ctx, h, ref); err != nil {
-			return nil, nil, err
+			return nil, head{}, nil, err
 		}
-		return nil, nil, fault.Missing("Run")
+		return nil, head{}, nil, fault.Missing("Run")
 	}
 	if a.Continuation != ref.Continuation {
-		return nil, nil, run.SupersededFault(ref)
+		return nil, head{}, nil, run.SupersededFault(ref)
 	}
-	return h, a, nil
+	return h, at, a, nil
 }
 
 // runWriter returns a writer that appends to the log while the run is active.

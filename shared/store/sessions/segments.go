@@ -57,6 +57,9 @@ type segment struct {
 // last returns the number of the segment's last delta.
 func (g *segment) last() int64 { return g.First + g.Count - 1 }
 
+// open reports whether the next delta is added to the segment, as the last one.
+func (g *segment) open() bool { return g.Count > 0 && len(g.Deltas) < segmentBytes }
+
 func (g *segment) deltas() ([]run.Delta, error) {
 	var raw []json.RawMessage
 	if err := json.Unmarshal(g.Deltas, &raw); err != nil {
@@ -125,7 +128,7 @@ func (s *Store) deltasOf(ctx context.Context, log string, e session.Event) ([]ru
 // grown returns the item's last segment, with number k, with a delta added, or the
 // next segment if that one is full. A segment without deltas counts as missing.
 func (it *item) grown(tail segment, k int, encoded json.RawMessage) (next segment, number int) {
-	if tail.Count > 0 && len(tail.Deltas) < segmentBytes {
+	if tail.open() {
 		joined := make(json.RawMessage, 0, len(tail.Deltas)+len(encoded)+1)
 		joined = append(append(joined, tail.Deltas[:len(tail.Deltas)-1]...), ',')
 		tail.Deltas = append(append(joined, encoded...), ']')
@@ -188,22 +191,43 @@ func (it *item) unchanged(next *segment) table.Condition {
 // errClosed says that an item accepts no more deltas.
 var errClosed = errors.New("the item is closed")
 
-// closing returns the writes that close an item to deltas: their conditions hold
-// only while its content is what was read.
-func (it *item) closing() []table.Write {
-	var writes []table.Write
+// closing returns the write that closes an item to deltas: its condition holds only
+// while the item's content is what was read. It is to the very segment that the next
+// delta would be written to: the last one or, if that is full, the next.
+func (it *item) closing() table.Write {
+	if it.tail.open() {
+		return it.closingTail()
+	}
+	return it.closingNext()
+}
+
+// closingTail closes the last segment, which must exist.
+func (it *item) closingTail() table.Write {
+	return table.Update(table.NewKey(it.tail.PK, it.tail.SK),
+		[]table.Change{table.Set(table.At(segmentClosed), true)},
+		table.Equal(table.At(segmentCount), it.tail.Count))
+}
+
+// closingNext puts a closed segment after the last one.
+func (it *item) closingNext() table.Write {
 	next := it.k
 	if it.tail.Count > 0 {
 		next++
-		writes = append(writes, table.Update(table.NewKey(it.tail.PK, it.tail.SK),
-			[]table.Change{table.Set(table.At(segmentClosed), true)},
-			table.Equal(table.At(segmentCount), it.tail.Count)))
 	}
 	id := segmentKey(it.log(), it.Seq(), next)
-	return append(writes, table.Put(segment{
+	return table.Put(segment{
 		PK: id.PK, SK: id.SK, Item: it.ID(), First: it.offset + 1, Deltas: json.RawMessage("[]"), Closed: true, Quiet: true,
 		Expires: it.s.now().Add(segmentLife).Unix(),
-	}, table.ItemNotExists()))
+	}, table.ItemNotExists())
+}
+
+// closingBoth closes the item also to workers of earlier versions, which may begin the
+// next segment while the last one is not full.
+func (it *item) closingBoth() []table.Write {
+	if it.tail.Count == 0 {
+		return []table.Write{it.closingNext()}
+	}
+	return []table.Write{it.closingTail(), it.closingNext()}
 }
 
 // pieces returns deltas as they are stored: consecutive ones joined, and those that

@@ -58,13 +58,13 @@ func Bounds() map[string]Bound {
 		NewTask:     {Writes: Limit{Fixed: 9}, Reads: Limit{Fixed: 7}, Goal: "7 W"},
 		UpdateTask:  {Writes: Limit{Fixed: 2}, Reads: Limit{Fixed: 4}, Goal: "2 W"},
 		Streamed: {
-			Writes: Limit{34, 0.08}, Reads: Limit{47, 0.01}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 60 R for 1,000 tokens, with fan-out",
+			Writes: Limit{28, 0.078}, Reads: Limit{32, 0.014}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 60 R for 1,000 tokens, with fan-out",
 		},
 		Watched: {
-			Writes: Limit{34, 0.08}, Reads: Limit{47, 0.01}, Fanout: Limit{15, 0.09},
+			Writes: Limit{30, 0.08}, Reads: Limit{32, 0.014}, Fanout: Limit{15, 0.09},
 		},
 		External: {
-			Writes: Limit{38, 0.08}, Reads: Limit{50, 0.06}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 100 R for 1,000 tokens, with fan-out",
+			Writes: Limit{33, 0.08}, Reads: Limit{40, 0.052}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 100 R for 1,000 tokens, with fan-out",
 		},
 	}
 }

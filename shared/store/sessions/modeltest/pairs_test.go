@@ -43,7 +43,7 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	number{memory: 156, dynamodb: 156}.tell(t, len(pairs), "pairs")
-	number{memory: 2484, dynamodb: 132, every: 15}.play(t, sets)
+	number{memory: 2448, dynamodb: 130, every: 15}.play(t, sets)
 }
 
 // pairing is a session in a setting, and the outcome.
