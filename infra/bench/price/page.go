@@ -19,7 +19,7 @@ Every line is a quantity times a price. Free tiers are not deducted. Taxes and t
 Units are exact, but a streamed answer has fewer flushes on a busy machine. The run time of functions on Lambda is assumed, not
 measured: %s ms for a request, %s ms for a batch of changes, at the memory sizes of template.yaml; the worker runs as long as
 its agent. In long threads it takes up to 0.12 s more for each 100 turns that it reads
-([ADR 57](adr/0057-the-worker-has-160-mb.md)), which is not included.
+([ADR 59](adr/0059-the-worker-has-160-mb.md)), which is not included.
 
 `
 
