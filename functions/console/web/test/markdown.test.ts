@@ -1,11 +1,13 @@
-import { describe, expect, test } from 'vitest';
-import { blocksOf } from '../src/ui/markdown/parse';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { blocksOf, extendFor } from '../src/ui/markdown/parse';
 
 const html = (text: string) =>
   blocksOf(text)
     .blocks.map((block) => block.html())
     .join('')
     .trim();
+
+beforeAll(() => extendFor('$x$'));
 
 describe('Markdown', () => {
   test('is split into blocks that stay the same while the text grows', () => {
@@ -57,5 +59,89 @@ describe('Markdown', () => {
     const block = document.createElement('div');
     block.innerHTML = html('before <b onclick="x()">bold</b> & after');
     expect(block.textContent).toBe('before <b onclick="x()">bold</b> & after');
+  });
+});
+
+describe('formulas', () => {
+  // Their elements; text that stays text has none.
+  const formulas = async (text: string) => {
+    html('$x$'); // loads what converts them
+    await vi.waitFor(() => expect(html('$x$')).toContain('<math'));
+    const shown = document.createElement('div');
+    shown.innerHTML = html(text);
+    return [...shown.querySelectorAll('math')].map((math) => [
+      math.getAttribute('display') ?? 'inline',
+      math.textContent,
+    ]);
+  };
+
+  test.each([
+    ['Let $x$ be', [['inline', 'x']]],
+    [
+      '$a_1 * b_1$ and *so* $c*d$',
+      [
+        ['inline', 'a1∗b1'],
+        ['inline', 'c∗d'],
+      ],
+    ],
+    ['From \\(n^2\\) on', [['inline', 'n2']]],
+    ['So $$x + y$$ holds', [['block', 'x+y']]],
+    ['So\n$$\nx\n+ y\n$$\nholds', [['block', 'x+y']]],
+    ['So\n\n\\[\na\n= b\n\\]\n', [['block', 'a=b']]],
+    [
+      '- one\n  $$\n  x\n  $$\n- two $y$',
+      [
+        ['block', 'x'],
+        ['inline', 'y'],
+      ],
+    ],
+    ['| a |\n|---|\n| $z^2$ |', [['inline', 'z2']]],
+  ])('are found: %j', async (text, found) => expect(await formulas(text)).toEqual(found));
+
+  test.each([
+    'It costs $5 and $10.',
+    'Between $5-$10, or 7$ and 8$.',
+    'US$ and CA$ are currencies.',
+    'Set $HOME and $PATH, or $HOME/$USER.',
+    'A \\$5 note, a \\$10 note',
+    '`$x$` is code',
+    '$5, or 10$ less',
+    '\\[1\\] and \\[a link\\](https://example.com)',
+    'So\n$$\nx\n\ny',
+    '```\n$$x$$\n```',
+  ])('are not seen in %j', async (text) => expect(await formulas(text)).toEqual([]));
+
+  test('with errors show their source', async () => {
+    expect(await formulas('$\\nonsense{$')).toEqual([]);
+    expect(html('$\\nonsense{$')).toContain('<code>\\nonsense{</code>');
+  });
+
+  test('bring no styles, links or markup with them', async () => {
+    await formulas('$x$');
+    const text = '$\\href{javascript:alert(1)}{x} \\htmlStyle{color:red}{y} \\text{<img src=x>}$';
+    expect(html(text)).not.toMatch(/style=|href=|<img/);
+    expect(html('$\\color{red}x$')).not.toMatch(/style=/);
+  });
+});
+
+describe('footnotes', () => {
+  const shown = (text: string) => {
+    const element = document.createElement('div');
+    element.innerHTML = html(text);
+    return element;
+  };
+
+  test('connect a reference and its note', () => {
+    const text = shown('One[^1], two[^b].\n\n[^1]: The *first*.\n[^b]: Another\n\n    with more.');
+    const [first, second] = text.querySelectorAll<HTMLElement>('[data-note]');
+    expect([first?.textContent, second?.textContent]).toEqual(['1', 'b']);
+    expect(first?.getAttribute('aria-label')).toBe('Footnote 1');
+    expect(text.querySelector('em')?.textContent).toBe('first');
+    expect(text.querySelectorAll('[data-note-of]')).toHaveLength(2);
+    expect(text.querySelectorAll('[id], a')).toHaveLength(0);
+  });
+
+  test('that do not exist are text', () => {
+    expect(shown('Not one[^1].').textContent?.trim()).toBe('Not one[^1].');
   });
 });

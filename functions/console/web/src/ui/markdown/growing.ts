@@ -1,6 +1,6 @@
 // Incremental Markdown: blocks that cannot change any more are parsed once, however long the text is.
 
-import { type Blocks, blocksOf, type Links, type MarkdownBlock } from './parse';
+import { type Blocks, blocksOf, type Definitions, type MarkdownBlock, NOTHING } from './parse';
 
 const LONG = 8000; // characters from which an open paragraph is split
 const KEPT = 1000; // characters that stay open then, for markup that spans the split
@@ -9,7 +9,7 @@ export class GrowingMarkdown {
   #text = '';
   #closed: MarkdownBlock[] = [];
   #from = 0; // where the open part begins
-  #links: Links = {};
+  #defined: Definitions = NOTHING;
   #cut = false;
 
   /** Number of characters in the last parse, those that could have changed. */
@@ -22,7 +22,7 @@ export class GrowingMarkdown {
     const text = given.replace(/\r\n?/g, '\n');
     if (!text.startsWith(this.#text)) this.#reset();
     this.#text = text;
-    const open = blocksOf(text.slice(this.#from), this.#links);
+    const open = blocksOf(text.slice(this.#from), this.#defined);
     const blocks = [...this.#closed, ...open.blocks];
     this.#close(open);
     return blocks;
@@ -31,15 +31,16 @@ export class GrowingMarkdown {
   /** The blocks of a complete text. */
   finish(text: string): MarkdownBlock[] {
     const blocks = this.grow(text);
-    // A link may be defined after its use, and split paragraphs are joined
-    const whole = this.#cut || Object.keys(this.#links).length > 0;
+    // A link or note may be defined after its use, and split paragraphs are joined
+    const { links, notes } = this.#defined;
+    const whole = this.#cut || notes.size > 0 || Object.keys(links).length > 0;
     return whole ? blocksOf(this.#text).blocks : blocks;
   }
 
   // Further text changes the last block, or only its last line, which may turn out to belong to the
   // block before.
-  #close({ blocks, links, starts }: Blocks): void {
-    this.#links = { ...this.#links, ...links };
+  #close({ blocks, defined, starts }: Blocks): void {
+    this.#defined = defined;
     const last = blocks.at(-1);
     const long = last?.kind === 'paragraph' && last.source.length > LONG;
     const closed = Math.max(0, blocks.length - (long ? 1 : 2));
@@ -53,7 +54,7 @@ export class GrowingMarkdown {
     const word = /\s\p{L}/u.exec(paragraph.slice(-KEPT));
     if (!word) return;
     const end = paragraph.length - Math.min(KEPT, paragraph.length) + word.index + 1;
-    const [part] = blocksOf(paragraph.slice(0, end), this.#links).blocks;
+    const [part] = blocksOf(paragraph.slice(0, end), this.#defined).blocks;
     if (!part) return;
     this.#closed.push({ ...part, kind: 'paragraph part' });
     this.#from += end;
@@ -63,7 +64,7 @@ export class GrowingMarkdown {
   #reset(): void {
     this.#closed = [];
     this.#from = 0;
-    this.#links = {};
+    this.#defined = NOTHING;
     this.#cut = false;
   }
 }

@@ -1,7 +1,9 @@
 // Converts Markdown to safe HTML.
 
+import { signal } from '@preact/signals';
 import DOMPurify from 'dompurify';
 import { Lexer, Marked, type Token, type Tokens, type TokensList } from 'marked';
+import { literal } from './literal';
 
 export interface MarkdownBlock {
   kind: string;
@@ -9,18 +11,27 @@ export interface MarkdownBlock {
   source: string;
   /** A code block is rendered by its own component. */
   code?: { language: string; text: string };
+  /** Its HTML before it is sanitised, only to be compared. */
+  markup: () => string;
   html: () => string;
 }
 
-/** Targets of reference links, by name. */
-export type Links = TokensList['links'];
+/** What a text defines for use in others of its parts. */
+export interface Definitions {
+  /** Targets of reference links, by name. */
+  links: TokensList['links'];
+  /** The names of footnotes. */
+  notes: ReadonlySet<string>;
+}
+
+export const NOTHING: Definitions = { links: {}, notes: new Set() };
 
 export interface Blocks {
   blocks: MarkdownBlock[];
   /** The offset of each block in the text. */
   starts: number[];
-  /** The links defined by the text, and those known before. */
-  links: Links;
+  /** Those of the text, and those known before. */
+  defined: Definitions;
 }
 
 const marked = new Marked({
@@ -45,16 +56,38 @@ const marked = new Marked({
   },
 });
 
-/** @param known links that were defined before the text */
-export function blocksOf(text: string, known: Links = {}): Blocks {
+/** Whether formulas and footnotes are understood, whose code is loaded with the first of them. */
+export const extended = signal(false);
+
+const EXTENSIONS = /\$|\\[([]|\[\^/;
+let loading: Promise<void> | null = null;
+
+/** Loads what a text may need. */
+export function extendFor(text: string): Promise<void> {
+  if (extended.peek() || !EXTENSIONS.test(text)) return Promise.resolve();
+  loading ??= import('./extensions').then(
+    ({ extensions }) => {
+      marked.use({ extensions });
+      extended.value = true;
+    },
+    () => {
+      loading = null; // the server cannot be reached: the next text tries again
+    },
+  );
+  return loading;
+}
+
+/** @param known what was defined before the text */
+export function blocksOf(text: string, known: Definitions = NOTHING): Blocks {
   const lexer = new Lexer(marked.defaults);
-  Object.assign(lexer.tokens.links, known);
+  Object.assign(lexer.tokens.links, known.links);
   const tokens = lexer.lex(text);
-  const out: Blocks = { blocks: [], starts: [], links: tokens.links };
+  const { links } = tokens;
+  const out: Blocks = { blocks: [], starts: [], defined: { links, notes: connect(tokens, known) } };
   let at = 0;
   for (const token of tokens) {
     if (token.type !== 'space' && token.type !== 'def') {
-      out.blocks.push(blockOf(token, tokens.links));
+      out.blocks.push(blockOf(token, links));
       out.starts.push(at);
     }
     at += token.raw.length;
@@ -62,18 +95,31 @@ export function blocksOf(text: string, known: Links = {}): Blocks {
   return out;
 }
 
+// Tells the references to footnotes which of these exist, and returns them all.
+function connect(tokens: TokensList, known: Definitions): ReadonlySet<string> {
+  const notes = new Set(known.notes);
+  const references: Tokens.Generic[] = [];
+  marked.walkTokens(tokens, (token) => {
+    if (token.type === 'note') notes.add((token as Tokens.Generic).label);
+    if (token.type === 'noteReference') references.push(token);
+  });
+  for (const reference of references) reference.defined = notes.has(reference.label);
+  return notes;
+}
+
 function blockOf(token: Token, links: TokensList['links']): MarkdownBlock {
-  const block = { kind: token.type, source: token.raw, html: () => htmlOf(token, links) };
+  const markup = () => marked.parser(Object.assign([token], { links }));
+  const html = () => sanitised(markup());
+  const block = { kind: token.type, source: token.raw, markup, html };
   if (token.type !== 'code') return block;
   const { lang = '', text } = token as Tokens.Code;
   return { ...block, code: { language: lang.split(/\s/)[0] ?? '', text } };
 }
 
-function htmlOf(token: Token, links: TokensList['links']): string {
-  const html = marked.parser(Object.assign([token], { links }));
+function sanitised(html: string): string {
   // If the page's policy requires trusted types this is one, which innerHTML accepts like a string.
   return DOMPurify.sanitize(html, {
-    USE_PROFILES: { html: true },
+    USE_PROFILES: { html: true, mathMl: true },
     FORBID_TAGS: ['style', 'form', 'img', 'video', 'audio', 'picture', 'source'],
     FORBID_ATTR: ['style', 'class', 'id', 'name'],
     RETURN_TRUSTED_TYPE: true,
@@ -94,6 +140,3 @@ function taskOf(checkbox: Element): string {
     .map(({ textContent }) => textContent?.trim());
   return texts.filter(Boolean).join(' ') || 'Task';
 }
-
-const literal = (text: string): string =>
-  text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');

@@ -1,0 +1,4 @@
+// Text within HTML.
+
+export const literal = (text: string): string =>
+  text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
