@@ -38,7 +38,7 @@ describe('messages', () => {
       { function_response: { id: 'c', name: 'look', response: { ok: true } } },
     ]);
     const messages = new Messages().of([call, result, other]);
-    expect(messages.map(({ blocks }) => blocks)).toEqual([
+    expect(messages.map(({ blocks }) => blocks)).toMatchObject([
       [{ kind: 'call', call: { id: 'c', name: 'look', args: '{"q"' }, result: { ok: true } }],
       [{ kind: 'call', call: { id: 'c', name: 'look', args: '{}' }, result: undefined }],
     ]);

@@ -22,6 +22,7 @@ export interface InputEvent {
   id?: string;
   author: string;
   content: Record<string, unknown>;
+  actions?: { artifact_delta: Record<string, number> };
 }
 
 /** A page of a list, and the cursor of the next one; null on the last. */

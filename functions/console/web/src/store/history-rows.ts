@@ -1,6 +1,7 @@
 // The rows of the whole log: messages, shown or rewound, and the rewinds between them.
 
 import type { Event } from '../api/types';
+import { joinCalls } from './calls';
 import { boundaryOf, isMessage } from './history-lineage';
 import type { Message, Messages } from './message';
 import { lastOf, type RunState, type Turn, turnsOf } from './turns';
@@ -68,13 +69,13 @@ export function historyRows(
 
 function rowsOf(turn: Turn, shown: ReadonlySet<string>): HistoryRow[] {
   const last = lastOf(turn);
-  return turn.messages.map((message) => ({
+  return joinCalls(turn.messages).map((message) => ({
     kind: 'message',
     key: message.id,
     invocation: message.invocation,
     message,
     turn,
-    last: message === last,
+    last: message.event === last?.event,
     hidden: !shown.has(message.id),
   }));
 }

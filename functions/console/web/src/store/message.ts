@@ -9,9 +9,19 @@ export interface ToolCall {
   args: string;
 }
 
+export interface CallBlock {
+  kind: 'call';
+  call: ToolCall;
+  /** undefined until there is one. */
+  result: unknown;
+  /** When the call was made and its result came, in epoch milliseconds. */
+  began: number;
+  ended?: number | undefined;
+}
+
 export type Block =
   | { kind: 'text' | 'thought'; text: string }
-  | { kind: 'call'; call: ToolCall; result: unknown }
+  | CallBlock
   | { kind: 'file'; name: string; mime: string; data?: string; uri?: string };
 
 export interface Message {
@@ -38,7 +48,7 @@ interface Part {
   file_data?: { mime_type?: string; file_uri?: string; display_name?: string };
 }
 
-type Results = Map<string, unknown>;
+type Results = Map<string, { value: unknown; time: number }>;
 
 /** Converts events to messages; an unchanged message stays the same object. */
 export class Messages {
@@ -121,7 +131,9 @@ function blockOf(part: Part, event: Event, results: Results): Block | null {
   if (part.function_call) {
     const { id = '', name = '', args, args_text } = part.function_call;
     const call = { id, name, args: args_text ?? JSON.stringify(args ?? {}) };
-    return { kind: 'call', call, result: results.get(key(event, call)) };
+    const result = results.get(key(event, call));
+    const [began, ended] = [event.created_time, result?.time];
+    return { kind: 'call', call, result: result?.value, began, ended };
   }
   if (part.inline_data) {
     const { mime_type: mime = '', data = '', display_name: name = '' } = part.inline_data;
@@ -138,7 +150,9 @@ function resultsOf(events: readonly Event[]): Results {
   const results: Results = new Map();
   for (const event of events) {
     for (const { function_response: response } of partsOf(event)) {
-      if (response) results.set(key(event, response), response.response ?? null);
+      if (!response) continue;
+      const value = response.response ?? null;
+      results.set(key(event, response), { value, time: event.created_time });
     }
   }
   return results;
@@ -149,7 +163,9 @@ const key = (event: Event, { id, name }: { id?: string; name?: string }) =>
   `${event.invocation_id}\n${id || name}`;
 
 function hasNewResult({ event, blocks }: Message, results: Results): boolean {
-  return blocks.some((b) => b.kind === 'call' && b.result !== results.get(key(event, b.call)));
+  return blocks.some(
+    (b) => b.kind === 'call' && b.result !== results.get(key(event, b.call))?.value,
+  );
 }
 
 function partsOf({ content }: { content?: unknown }): Part[] {

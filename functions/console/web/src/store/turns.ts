@@ -1,6 +1,7 @@
 // Turns: the messages of each invocation, and the rows of a thread.
 
 import type { InputEvent, RunError } from '../api/types';
+import { joinCalls } from './calls';
 import type { Message } from './message';
 
 export type Outcome = 'running' | 'completed' | 'failed' | 'stopped';
@@ -74,12 +75,12 @@ export function lastOf({ messages }: Turn): Message | undefined {
 export function rowsOf(turns: readonly Turn[]): Row[] {
   return turns.flatMap((turn) => {
     const last = lastOf(turn);
-    const rows: Row[] = turn.messages.map((message) => ({
+    const rows: Row[] = joinCalls(turn.messages).map((message) => ({
       kind: 'message',
       key: message.id,
       message,
       turn,
-      last: message === last,
+      last: message.event === last?.event,
     }));
     if (turn.outcome === 'running' && !turn.messages.some(({ streaming }) => streaming)) {
       rows.push({ kind: 'waiting', key: `${turn.invocation} waiting`, turn });
@@ -106,7 +107,12 @@ export function inputOf(turn: Turn, edited?: Edited): InputEvent[] {
   return turn.messages.flatMap(({ role, event }) => {
     if (role !== 'user' || !event.content) return [];
     const { author, content } = event;
-    return { author, content: event.id === edited?.id ? withText(content, edited.text) : content };
+    const files = event.actions?.artifact_delta as Record<string, number> | undefined;
+    return {
+      author,
+      content: event.id === edited?.id ? withText(content, edited.text) : content,
+      ...(files && { actions: { artifact_delta: files } }),
+    };
   });
 }
 

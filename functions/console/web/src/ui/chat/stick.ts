@@ -28,9 +28,10 @@ export function useStick(
     const element = scroller.current;
     if (!element || !content.current) return;
     let top = element.scrollTop;
+    const isFar = () => element.scrollHeight - element.scrollTop - element.clientHeight > NEAR;
     // Growing content never moves the scroll position up: only the user does.
     const onScroll = () => {
-      const far = element.scrollHeight - element.scrollTop - element.clientHeight > NEAR;
+      const far = isFar();
       if (!far) sticks.current = true;
       else if (element.scrollTop < top) sticks.current = false;
       top = element.scrollTop;
@@ -38,6 +39,7 @@ export function useStick(
     };
     const observer = new ResizeObserver(() => {
       if (sticks.current) element.scrollTop = element.scrollHeight;
+      else if (!isFar()) setStuck(true); // content that shrinks need not scroll
     });
     observer.observe(element);
     observer.observe(content.current);

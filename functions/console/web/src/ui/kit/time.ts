@@ -24,4 +24,12 @@ export function exact(time: number, now = Date.now()): string {
   });
 }
 
+/** A duration in milliseconds as text: 340 ms, 4.2 s, 2 min 5 s. */
+export function duration(time: number): string {
+  if (time < 1000) return `${Math.round(time)} ms`;
+  if (time < 59_950) return `${(time / 1000).toFixed(1)} s`;
+  const seconds = Math.round(time / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
 const midnight = (time: number): number => new Date(time).setHours(0, 0, 0, 0);

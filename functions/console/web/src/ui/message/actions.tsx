@@ -4,12 +4,15 @@ import { Copy, Ellipsis } from 'lucide-preact';
 import { textOf } from '../../store/message';
 import { useCopy } from '../kit/copy';
 import { IconButton } from '../kit/icon-button';
+import { lazy } from '../kit/lazy';
 import { Menu } from '../kit/menu';
 import { exact } from '../kit/time';
 import { Edit, Regenerate } from './again';
 import { footers } from './extras';
 import { useMessageMenu } from './menu';
 import type { MessageProps } from './message';
+
+const Tokens = lazy(() => import('./tokens').then((m) => m.Tokens));
 
 export function Actions(props: MessageProps) {
   const { message, turn, last } = props;
@@ -28,6 +31,13 @@ export function Actions(props: MessageProps) {
       <time dateTime={new Date(message.event.created_time).toISOString()}>
         {exact(message.event.created_time)}
       </time>
+      {last && turn.outcome !== 'running' && telling(props) && <Tokens {...props} />}
     </footer>
   );
 }
+
+// Whether an event of the answer tells its tokens.
+const telling = ({ chat, turn }: MessageProps): boolean =>
+  [...chat.items.peek(), ...turn.messages.map(({ event }) => event)].some(
+    (event) => event.invocation_id === turn.invocation && 'usage_metadata' in event,
+  );

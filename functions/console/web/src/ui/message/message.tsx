@@ -1,17 +1,20 @@
 // One message: its content, changes and actions.
 
 import { memo } from 'preact/compat';
+import { grouped } from '../../store/calls';
 import type { Chat } from '../../store/chat';
 import { type Block, isQuestion, type Message } from '../../store/message';
 import type { Turn } from '../../store/turns';
 import { Failure } from '../chat/failure';
+import { lazy } from '../kit/lazy';
 import { Markdown } from '../markdown/markdown';
 import { Actions } from './actions';
 import { Editor, useEditing } from './again';
 import { extras } from './extras';
-import { FilePart } from './file';
 import { Thought } from './thought';
-import { Tool } from './tool';
+
+const FilePart = lazy(() => import('./file').then((m) => m.FilePart));
+const Tools = lazy(() => import('./tools').then((m) => m.Tools));
 
 export interface MessageProps {
   chat: Chat;
@@ -26,7 +29,7 @@ export function MessageView(props: MessageProps) {
   const { role, streaming, stopped, interrupted, blocks } = message;
   const asks = isQuestion(message);
   const editing = useEditing(props);
-  const first = turn.messages.find((other) => other.role === 'agent') === message;
+  const first = turn.messages.find((other) => other.role === 'agent')?.id === message.id;
   return (
     <article
       class={`message ${role}`}
@@ -66,15 +69,21 @@ interface BodyProps {
 
 const Body = memo(({ blocks, role, streaming }: BodyProps) => (
   <div class="body" data-testid="body">
-    {blocks.map((block, i) => (
+    {grouped(blocks).map((block, i, all) => (
       // Parts keep their positions
-      <BlockView key={i} block={block} role={role} growing={streaming && i === blocks.length - 1} />
+      <BlockView key={i} block={block} role={role} growing={streaming && i === all.length - 1} />
     ))}
     {streaming && blocks.length === 0 && <p class="caret" aria-hidden="true" />}
   </div>
 ));
 
-function BlockView({ block, role, growing }: { block: Block; role: string; growing: boolean }) {
+interface BlockProps {
+  block: ReturnType<typeof grouped>[number];
+  role: Message['role'];
+  growing: boolean;
+}
+
+function BlockView({ block, role, growing }: BlockProps) {
   switch (block.kind) {
     case 'text':
       return role === 'user' ? (
@@ -86,8 +95,8 @@ function BlockView({ block, role, growing }: { block: Block; role: string; growi
       );
     case 'thought':
       return <Thought text={block.text} growing={growing} />;
-    case 'call':
-      return <Tool call={block.call} result={block.result} growing={growing} />;
+    case 'calls':
+      return <Tools calls={block.calls} growing={growing} />;
     case 'file':
       return <FilePart file={block} />;
   }
