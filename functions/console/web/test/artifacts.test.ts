@@ -68,7 +68,7 @@ test('a version created by a rewind names the restored one', () => {
 
 test.each([
   ['image/png', 'a', 'picture'],
-  ['image/svg+xml', 'a', 'text'],
+  ['image/svg+xml', 'a', 'picture'],
   ['text/html; charset=utf-8', 'a', 'text'],
   ['text/markdown', 'a', 'markdown'],
   ['text/plain', 'README.md', 'markdown'],

@@ -6,6 +6,7 @@ import { createApi } from '../src/api/client';
 import type { Event, Session } from '../src/api/types';
 import type { Auth, User } from '../src/auth/auth';
 import { Chat } from '../src/store/chat';
+import { DraftFiles } from '../src/store/files';
 import { Toasts } from '../src/store/toasts';
 
 export class FakeAuth implements Auth {
@@ -48,7 +49,7 @@ export class FakeServer {
       path: url.pathname.replace('/api/v1', ''),
       query: Object.fromEntries(url.searchParams),
       headers: request.headers,
-      body: text ? JSON.parse(text) : null,
+      body: request.headers.get('Content-Type')?.includes('json') ? JSON.parse(text) : text || null,
     };
     this.asked.push(asked);
     const [status, body] = await this.answer(asked);
@@ -70,6 +71,7 @@ export function fakeChat(server: FakeServer) {
     api: server.api,
     toasts,
     draft: signal(''),
+    files: new DraftFiles(),
     watch: <Item>(_: string, given: WatchOptions<Item>) => {
       options = given as unknown as WatchOptions<Event>;
       return { close: () => {}, older: () => older.read(), retry: () => {} };

@@ -9,6 +9,7 @@ import type { Auth } from '../auth/auth';
 import type { Config } from '../config';
 import { Chat } from './chat';
 import { Drafts } from './drafts';
+import { FilesOfChats } from './files';
 import { KeyChoice } from './keys';
 import { Sessions } from './sessions';
 import { ThemeChoice } from './theme';
@@ -22,6 +23,7 @@ export class App {
   readonly themes = new ThemeChoice();
   readonly keys = new KeyChoice();
   readonly drafts: Drafts;
+  readonly files = new FilesOfChats();
   /** The list of the user's own sessions; null while signed out. */
   readonly sessions = signal<Sessions | null>(null);
   /** The list of sessions that others share with the user; null while signed out. */
@@ -66,6 +68,7 @@ export class App {
       known: this.#listed(id),
       far,
       draft: this.drafts.of(id),
+      files: this.files.of(id),
       watch: api.watch.bind(api),
       changed: (session?: Session) => this.changed(chat, session),
     });
@@ -112,7 +115,9 @@ export class App {
   /** Starts a session with a question. Returns null if that failed, which a toast reports. */
   async begin(text: string): Promise<Chat | null> {
     try {
-      const session = await createSession(this.api, nameOf(text));
+      const [file] = this.files.of('').list.peek();
+      const session = await createSession(this.api, nameOf(text || (file?.name ?? '')));
+      this.files.move(session.id);
       const chat = this.open(session.id);
       chat.session.value = session;
       void chat.send(text).then((sent) => {
@@ -127,6 +132,7 @@ export class App {
 
   signOut(): void {
     this.drafts.clear();
+    this.files.clear();
     this.auth.signOut();
   }
 

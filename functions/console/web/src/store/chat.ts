@@ -14,6 +14,7 @@ import { cancelRun, startRun } from '../api/runs';
 import { readSession } from '../api/sessions';
 import type { Event, InputEvent, Session, Thread } from '../api/types';
 import { Feedback } from './feedback';
+import type { DraftFiles } from './files';
 import { isQuestion, type Message, Messages } from './message';
 import { LARGEST, Older } from './older';
 import { Queue, runOf } from './queue';
@@ -33,6 +34,8 @@ export interface ChatDeps {
   far?: boolean;
   /** What the user is writing. */
   draft: Signal<string>;
+  /** The files that will be sent with it. */
+  files: DraftFiles;
   watch: Rethread['watch'];
   /** Called when the session has changed in a way that the list of sessions shows. */
   changed: (session?: Session) => void;
@@ -77,6 +80,7 @@ export class Chat {
   /** Why access ended: the share was revoked, or it has expired. */
   readonly ended = signal<'revoked' | 'expired' | null>(null);
   readonly draft: Signal<string>;
+  readonly files: DraftFiles;
   readonly cancelling = signal(false);
   readonly #pending = signal<Pending | null>(null);
   /** The run of a question that has arrived from the watch, until the run's status arrives too. */
@@ -120,6 +124,7 @@ export class Chat {
   constructor(id: string, deps: ChatDeps) {
     this.id = id;
     this.draft = deps.draft;
+    this.files = deps.files;
     this.session.value = deps.known ?? null;
     this.#deps = deps;
     this.feedback = new Feedback(this, deps.api, deps.toasts);
@@ -172,10 +177,19 @@ export class Chat {
     return now();
   }
 
-  /** Sends a question. Returns whether that succeeded; otherwise a toast says why. */
+  /**
+   * Sends a question with the files that were added to it. Returns whether that succeeded; otherwise
+   * a toast says why.
+   */
   async send(text: string): Promise<boolean> {
-    const input = [{ author: 'user', content: { role: 'user', parts: [{ text }] } }];
-    return (await this.ask(input)) !== null;
+    const files = this.files.list.peek();
+    const names = files.map(({ name }) => ({ file_data: { display_name: name } }));
+    const parts = [...(text ? [{ text }] : []), ...names];
+    const input = [{ author: 'user', content: { role: 'user', parts } }];
+    const complete = files.length > 0 ? () => this.#upload(text) : undefined;
+    const sent = (await this.ask(input, undefined, complete)) !== null;
+    if (sent) for (const { id } of files) this.files.remove(id);
+    return sent;
   }
 
   /** Opens a question for editing, by default the newest. Returns whether there is one. */
@@ -201,11 +215,21 @@ export class Chat {
     }
   }
 
+  async #upload(text: string): Promise<InputEvent> {
+    const { upload, questionOf } = await import('./upload');
+    return questionOf(this.id, text, await upload(this.#deps.api, this.id, this.files));
+  }
+
   /**
    * Sends a question, or one that replaces others. Returns its run, which may be queued; null if that
    * failed, which a toast says.
+   * @param complete makes the event that is sent in place of the last one, which is shown meanwhile
    */
-  async ask(input: InputEvent[], instead?: Instead): Promise<Begun | null> {
+  async ask(
+    input: InputEvent[],
+    instead?: Instead,
+    complete?: () => Promise<InputEvent>,
+  ): Promise<Begun | null> {
     if (this.sending.value) return null;
     const events = input.map((event) => ({ ...event, id: uid() }));
     const queued = !instead && this.queues.value;
@@ -218,6 +242,7 @@ export class Chat {
     };
     if (queued) this.queue.sends(events);
     try {
+      if (complete) events.push({ ...(await complete()), id: events.pop()?.id ?? uid() });
       const rewound = await instead?.rewind?.();
       if (rewound) this.changed(rewound.session);
       // A queue may wait for a failed run to be discarded

@@ -1,10 +1,14 @@
-// How a version can be shown. Content is never executed: HTML and SVG are shown as source.
+// How a version can be shown. Content is never executed: HTML is shown as source, and SVG only as an
+// image, which runs no scripts.
 
 export type Kind = 'picture' | 'markdown' | 'json' | 'text' | 'other';
 
-const PICTURES = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
-const TEXTS =
-  /^(text\/.*|application\/([\w.-]+\+)?(xml|yaml|toml|sql|javascript|x-sh|x-ndjson)|image\/svg\+xml)$/;
+const PICTURES = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/;
+const TEXTS = /^(text\/.*|application\/([\w.-]+\+)?(xml|yaml|toml|sql|javascript|x-sh|x-ndjson))$/;
+
+/** Whether a file is a picture, by the ending of its name. */
+export const isPictureName = (name: string): boolean =>
+  /\.(png|jpe?g|gif|webp|avif|bmp|svg)$/i.test(name);
 
 export function kindOf(mime: string, name: string): Kind {
   const type = (mime.split(';')[0] ?? '').trim().toLowerCase();

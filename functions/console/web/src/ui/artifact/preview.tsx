@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ArtifactVersion } from '../../api/types';
 import { Markdown } from '../markdown/markdown';
 import { type Kind, kindOf } from './kind';
+import { ArtifactPicture } from './picture';
 
 const LONGEST = 200_000; // bytes of text that are shown
 
@@ -15,25 +16,10 @@ interface Props {
 export function Preview({ version, read }: Props) {
   const kind = kindOf(version.mime_type, version.name);
   if (kind === 'other') return <p class="hint">No preview is available for this type of file.</p>;
-  if (kind === 'picture') return <Picture version={version} read={read} />;
+  if (kind === 'picture') {
+    return <ArtifactPicture name={version.name} version={version.version} read={read} />;
+  }
   return <Text version={version} read={read} kind={kind} />;
-}
-
-function Picture({ version, read }: Props) {
-  const bytes = useContent(version, read, async (blob) => blob);
-  const [url, setUrl] = useState('');
-  const [broken, setBroken] = useState(false);
-  useEffect(() => {
-    if (!bytes.value) return;
-    const made = URL.createObjectURL(bytes.value);
-    setUrl(made);
-    setBroken(false);
-    return () => URL.revokeObjectURL(made);
-  }, [bytes.value]);
-  if (bytes.error || broken)
-    return <p class="hint">{bytes.error || 'This image cannot be displayed.'}</p>;
-  if (!url) return <p class="hint">Loading…</p>;
-  return <img class="picture" src={url} alt={version.name} onError={() => setBroken(true)} />;
 }
 
 function Text({ version, read, kind }: Props & { kind: Kind }) {

@@ -3,12 +3,16 @@
 import type { Signal } from '@preact/signals';
 import { ArrowUp, ListPlus, Square } from 'lucide-preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { DraftFiles } from '../../store/files';
 import { pressed } from '../keys/registry';
 import { useNarrow } from '../kit/hooks';
 import { IconButton } from '../kit/icon-button';
+import { AttachButton, FileList, useFiles } from './attach';
 
 interface Props {
   draft: Signal<string>;
+  /** The files that are sent with it. */
+  files: DraftFiles;
   /** A question is being sent. */
   busy: boolean;
   /** The agent is answering. */
@@ -25,11 +29,14 @@ interface Props {
 const LONGEST = 100_000; // characters, well below the size limit of an event
 
 export function Composer(props: Props) {
-  const { draft, busy, running, queues = false, stopping = false, onSend, onStop, onEdit } = props;
+  const { draft, files, busy, running, queues = false, stopping = false } = props;
+  const { onSend, onStop, onEdit } = props;
   const area = useRef<HTMLTextAreaElement>(null);
   const narrow = useNarrow();
   const text = draft.value;
-  const ready = text.trim() !== '' && !busy;
+  const empty = text.trim() === '' && files.list.value.length === 0;
+  const ready = !empty && !busy;
+  const { add, onPaste } = useFiles(files);
 
   useLayoutEffect(() => {
     const field = area.current;
@@ -55,7 +62,9 @@ export function Composer(props: Props) {
         void send();
       }}
     >
+      {files.list.value.length > 0 && <FileList files={files} />}
       <div class="composer-field">
+        <AttachButton add={add} />
         <textarea
           ref={area}
           dir="auto"
@@ -68,6 +77,7 @@ export function Composer(props: Props) {
           onInput={({ currentTarget }) => {
             draft.value = currentTarget.value;
           }}
+          onPaste={onPaste}
           onKeyDown={(event) => {
             if (pressed(event, 'send')) {
               event.preventDefault();
@@ -87,7 +97,7 @@ export function Composer(props: Props) {
             onClick={onStop}
           />
         )}
-        {(!running || !onStop || text !== '') && (
+        {(!running || !onStop || text !== '' || !empty) && (
           <IconButton
             icon={queues ? ListPlus : ArrowUp}
             label={queues ? 'Add to the queue' : 'Send'}

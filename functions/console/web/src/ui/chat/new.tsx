@@ -44,7 +44,7 @@ export function NewChat() {
           </ul>
         )}
       </div>
-      <Composer draft={draft} busy={busy} running={false} onSend={begin} />
+      <Composer draft={draft} files={app.files.of('')} busy={busy} running={false} onSend={begin} />
     </main>
   );
 }

@@ -89,6 +89,7 @@ function Writing({ chat }: { chat: Chat }) {
   return (
     <Composer
       draft={chat.draft}
+      files={chat.files}
       busy={chat.sending.value}
       running={chat.running.value}
       queues={chat.queues.value}
