@@ -46,6 +46,7 @@ func testRequests(t *testing.T, sys *e2e.System) {
 		group{"documents", testDocuments},
 		group{"sessions", testSessions},
 		group{"session lists", testSessionLists},
+		group{"search", testSearch},
 		group{"events", testEvents},
 		group{"event lists", testEventLists},
 		group{"racing writers", testRacingWriters},
