@@ -63,11 +63,11 @@ export class FakeServer {
 }
 
 /** A chat over a fake server, with a watch controlled by the test. */
-export function fakeChat(server: FakeServer) {
+export function fakeChat(server: FakeServer, id = 's1') {
   const toasts = new Toasts();
   const older = { read: async () => {} };
   let options: WatchOptions<Event> | undefined;
-  const chat = new Chat('s1', {
+  const chat = new Chat(id, {
     api: server.api,
     toasts,
     draft: signal(''),

@@ -24,6 +24,7 @@ import { rightsOf } from './rights';
 import type { Toasts } from './toasts';
 import { isOver, type RunState, rowsOf, type Turn, turnsOf } from './turns';
 import { Undo } from './undo';
+import type { Variants } from './variants';
 
 export interface ChatDeps {
   api: Api;
@@ -117,6 +118,8 @@ export class Chat {
   readonly queue: Queue;
   readonly undo: Undo;
   readonly revision: Revision;
+  /** The variants of its questions; null until they are loaded, or while there are none. */
+  readonly variants = signal<Variants | null>(null);
 
   readonly #deps: ChatDeps;
   readonly #watching: Watching;

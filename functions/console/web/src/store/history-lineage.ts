@@ -30,7 +30,7 @@ export class Lineage<T> {
   }
 
   /** Must be called with each entry before the tip moves for it. */
-  see({ invocation_id: invocation }: Event): void {
+  see({ invocation_id: invocation }: Pick<Event, 'invocation_id'>): void {
     if (!this.#before.has(invocation)) this.#before.set(invocation, this.tip);
   }
 

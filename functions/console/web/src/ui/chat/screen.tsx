@@ -16,6 +16,7 @@ import { QueueView } from './queue';
 import { Thread } from './thread';
 import { useUndoKey } from './undo-key';
 import { Unsent } from './unsent';
+import { useVariants } from './variants';
 
 const HistoryScreen = lazy(() => import('../history/screen').then((m) => m.HistoryScreen));
 
@@ -34,6 +35,7 @@ function Open({ chat }: { chat: Chat }) {
   const { panel, moment, artifact } = useView();
   const { history } = useAddress();
   useUndoKey(chat);
+  useVariants(chat);
   useTitle(chat.session.value?.name ?? '');
   useEffect(
     () => () => {

@@ -43,6 +43,11 @@ export function Thread({ chat, rows }: { chat: Chat; rows: readonly Row[] }) {
     release();
     list.current?.scrollToIndex(index, { align: 'center' });
   });
+  // The question whose variant is chosen stays in view, not the end
+  const switching = chat.variants.value?.focus.value;
+  useEffect(() => {
+    if (switching) release();
+  }, [switching, release]);
   const prepended = usePrepended(rows);
   const sentinel = useOlder(chat, scroller, stuck);
   return (

@@ -11,6 +11,7 @@ import { Edit, Regenerate } from './again';
 import { footers } from './extras';
 import { useMessageMenu } from './menu';
 import type { MessageProps } from './message';
+import { Switcher } from './switcher';
 
 const Tokens = lazy(() => import('./tokens').then((m) => m.Tokens));
 
@@ -32,6 +33,7 @@ export function Actions(props: MessageProps) {
         {exact(message.event.created_time)}
       </time>
       {last && turn.outcome !== 'running' && telling(props) && <Tokens {...props} />}
+      <Switcher {...props} />
     </footer>
   );
 }
