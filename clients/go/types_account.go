@@ -1,5 +1,7 @@
 package rethread
 
+import "encoding/json"
+
 // Share gives another user, or whoever has its link, access to a session.
 type Share struct {
 	ID          string `json:"id"`
@@ -121,6 +123,8 @@ type Delivery struct {
 	Attempts        []Attempt `json:"attempts"`
 	NextAttemptTime *Time     `json:"next_attempt_time"`
 	CreatedTime     Time      `json:"created_time"`
+	// Event is the CloudEvent that is sent; nil except of a delivery that is read by its id.
+	Event json.RawMessage `json:"event,omitempty"`
 }
 
 // Attempt is one attempt of a delivery. Status is nil if no answer arrived.
@@ -141,6 +145,16 @@ type Automation struct {
 	DisabledReason string            `json:"disabled_reason"` // "" while it is active
 	CreatedTime    Time              `json:"created_time"`
 	UpdatedTime    Time              `json:"updated_time"`
+	// LastRuns is nil except of an automation that is read by its id.
+	LastRuns []AutomationRun `json:"last_runs,omitempty"`
+}
+
+// AutomationRun is a run that an automation started, or tries to start.
+type AutomationRun struct {
+	RunID     string `json:"run_id"`
+	SessionID string `json:"session_id"`
+	EventType string `json:"event_type"`
+	Time      Time   `json:"time"`
 }
 
 // AutomationTrigger selects events. An empty list selects all.

@@ -13,7 +13,8 @@ import (
 
 // StartConsole runs the function that serves the console, whose built page is in a
 // folder of files, until Lambda stops it. It needs no table: WEBSOCKET_URL is the
-// address at which the page watches sessions; JWT_ISSUER, CONSOLE_CLIENT_ID and
+// address at which the page watches sessions, STREAM_URL that from which it exports
+// them; JWT_ISSUER, CONSOLE_CLIENT_ID and
 // CONSOLE_SCOPE configure the sign-in. DEV_TOKEN_URL, set only on a developer's
 // machine, issues tokens to anyone.
 func StartConsole(files fs.FS, folder string) {
@@ -39,7 +40,7 @@ func newConsole(files fs.FS, folder string, log *slog.Logger) (http.Handler, err
 		return nil, fmt.Errorf("find the console's page: %w", err)
 	}
 	return console.New(console.Config{
-		Page: page, WatchURL: os.Getenv("WEBSOCKET_URL"),
+		Page: page, WatchURL: os.Getenv("WEBSOCKET_URL"), StreamURL: os.Getenv("STREAM_URL"),
 		SignIn: console.SignIn{
 			DevTokenURL: os.Getenv("DEV_TOKEN_URL"),
 			Issuer:      os.Getenv("JWT_ISSUER"), ClientID: os.Getenv("CONSOLE_CLIENT_ID"), Scope: os.Getenv("CONSOLE_SCOPE"),

@@ -63,7 +63,7 @@ func (a *Actor) Act(ctx context.Context, d delivery.Delivery) error {
 	if err != nil {
 		return err
 	}
-	if err := a.count(ctx, au, start.RunID); err != nil {
+	if err := a.count(ctx, au, LastRun{RunID: start.RunID, SessionID: start.SessionID, EventType: string(d.Event.Type)}); err != nil {
 		return err
 	}
 	if au.Do.Session == New {
@@ -81,8 +81,8 @@ func (a *Actor) Act(ctx context.Context, d delivery.Delivery) error {
 	return a.Hand(ctx, start.Ref)
 }
 
-func (a *Actor) count(ctx context.Context, au Automation, runID string) error {
-	ok, err := a.Store.CountRun(ctx, au, runID)
+func (a *Actor) count(ctx context.Context, au Automation, r LastRun) error {
+	ok, err := a.Store.CountRun(ctx, au, r)
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: the automation started more than %d runs in %s, and is disabled",
 			delivery.ErrNever, MaxRuns, RunsWithin)

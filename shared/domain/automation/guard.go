@@ -50,6 +50,22 @@ func passes(filter []string, value string) bool {
 	return len(filter) == 0 || slices.Contains(filter, value)
 }
 
+const (
+	// KeptRuns is how many runs are kept for the automation's owner, the last ones.
+	KeptRuns = 5
+	// KeepRuns is how long they are kept.
+	KeepRuns = 30 * 24 * time.Hour
+)
+
+// LastRun is a run that an automation started, or tries to start. Its time is in
+// epoch milliseconds.
+type LastRun struct {
+	RunID     string
+	SessionID string
+	EventType string
+	Time      int64
+}
+
 // Runs maps the ids of the runs that an automation started recently to their times.
 type Runs map[string]int64
 

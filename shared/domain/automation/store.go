@@ -24,14 +24,16 @@ type Store interface {
 	// not hold.
 	ChangeAutomation(ctx context.Context, userID, id string, c Change) (Automation, error)
 	DeleteAutomation(ctx context.Context, userID, id string) error
+	// LastRuns returns the last runs of an automation, newest first.
+	LastRuns(ctx context.Context, userID, id string) ([]LastRun, error)
 }
 
 // Counter counts the runs that automations start.
 type Counter interface {
-	// CountRun counts a run once, however often it is called. It returns false if
-	// the run exceeds MaxRuns; the automation is then disabled with the reason
-	// Runaway.
-	CountRun(ctx context.Context, a Automation, runID string) (bool, error)
+	// CountRun counts a run once, however often it is called, and keeps it as the
+	// last run. It returns false if the run exceeds MaxRuns; the automation is then
+	// disabled with the reason Runaway. The run's time is set by the store.
+	CountRun(ctx context.Context, a Automation, r LastRun) (bool, error)
 }
 
 // Target returns the target of an automation for the events of a session. Each

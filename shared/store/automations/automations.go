@@ -130,8 +130,9 @@ func (s *Store) changeAutomation(
 	})
 }
 
-// DeleteAutomation implements automation.Store. Its lanes, none of which is idle,
-// are removed too; if that is interrupted, their next passes remove the rest.
+// DeleteAutomation implements automation.Store. The list of its runs and its lanes,
+// none of which is idle, are removed too; if that is interrupted, the list expires,
+// and the lanes' next passes remove the rest.
 func (s *Store) DeleteAutomation(ctx context.Context, userID, id string) error {
 	item, err := s.automationItem(ctx, userID, id)
 	if err != nil {
@@ -143,6 +144,9 @@ func (s *Store) DeleteAutomation(ctx context.Context, userID, id string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("delete automation %s: %w", id, err)
+	}
+	if err := s.base.DB.Delete(ctx, startedKey(userID, id), nil); err != nil {
+		return fmt.Errorf("delete the runs of automation %s: %w", id, err)
 	}
 	return s.lanes.Forget(ctx, automation.Family(userID, id))
 }

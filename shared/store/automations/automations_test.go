@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -320,12 +321,61 @@ func TestStore(t *testing.T) {
 			}
 		}
 	})
+	t.Run("keeps the last runs of an automation, newest first, until it is deleted", func(t *testing.T) {
+		var want []automation.LastRun
+		for i := range automation.KeptRuns + 2 {
+			r := automation.LastRun{RunID: fmt.Sprint("r", i), SessionID: "s", EventType: "feedback.created"}
+			if i == automation.KeptRuns {
+				r.SessionID = r.RunID // a new session
+			}
+			for range 2 {
+				if ok, err := s.store.CountRun(ctx, a, r); err != nil || !ok {
+					t.Fatalf("%t, %v", ok, err)
+				}
+			}
+			r.Time = s.now.UnixMilli()
+			want = append([]automation.LastRun{r}, want...)
+			s.now = s.now.Add(automation.KeepRuns / 10)
+		}
+		last := func() []automation.LastRun {
+			t.Helper()
+			got, err := s.store.LastRuns(ctx, "alice", a.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		if diff := cmp.Diff(want[:automation.KeptRuns], last()); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		s.now = time.UnixMilli(want[1].Time).Add(automation.KeepRuns)
+		if diff := cmp.Diff(want[:2], last()); diff != "" {
+			t.Errorf("later, -want +got:\n%s", diff)
+		}
+		if got, err := s.store.LastRuns(ctx, "bob", a.ID); err != nil || len(got) != 0 {
+			t.Errorf("bob reads %v, %v", got, err)
+		}
+	})
 	t.Run("a deleted automation is gone", func(t *testing.T) {
 		if err := s.store.DeleteAutomation(ctx, "alice", a.ID); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.store.DeleteAutomation(ctx, "alice", a.ID); err == nil {
 			t.Error("it can be deleted twice")
+		}
+		if got, err := s.store.LastRuns(ctx, "alice", a.ID); err != nil || len(got) != 0 {
+			t.Errorf("its runs are %v, %v", got, err)
+		}
+	})
+	t.Run("an erasure removes the runs of deleted automations", func(t *testing.T) {
+		if _, err := s.store.CountRun(ctx, a, automation.LastRun{RunID: "late", SessionID: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.store.Erase(ctx, "alice"); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.store.LastRuns(ctx, "alice", a.ID); err != nil || len(got) != 0 {
+			t.Errorf("%v, %v", got, err)
 		}
 	})
 }

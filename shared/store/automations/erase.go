@@ -2,6 +2,8 @@ package automations
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/erasure"
@@ -16,7 +18,10 @@ func (s *Store) EraseUser(ctx context.Context, user string, before int64, remove
 	if err != nil {
 		return err
 	}
-	var doomed []table.Item
+	doomed, err := s.orphans(ctx, user, items)
+	if err != nil {
+		return err
+	}
 	var gone []string
 	for _, item := range items {
 		if item.Created <= before {
@@ -29,4 +34,22 @@ func (s *Store) EraseUser(ctx context.Context, user string, before int64, remove
 		return err
 	}
 	return records.EachOf(ctx, gone, func(id string) error { return s.lanes.Forget(ctx, automation.Family(user, id)) })
+}
+
+// orphans returns the lists of runs of automations that no longer exist, which a run
+// that was counted during a deletion leaves.
+func (s *Store) orphans(ctx context.Context, user string, existing []automationItem) ([]table.Item, error) {
+	var found []table.Item
+	err := s.base.DB.Pages(ctx, records.Partition(startedPK(user)), func(page []table.Item) (bool, error) {
+		for _, item := range records.DecodeItems[startedItem](ctx, s.base, page) {
+			if !slices.ContainsFunc(existing, func(a automationItem) bool { return a.ID == item.SK }) {
+				found = append(found, table.NewKey(item.PK, item.SK).Item())
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the runs of automations: %w", err)
+	}
+	return found, nil
 }

@@ -217,7 +217,7 @@ func playAutomation(w *world) {
 	changed, err := w.s.ChangeAutomation(ctx, alice, "a", automation.Change{Name: &name, IfMatch: &made.Version})
 	w.note("change", err, changed.Version, changed.Name)
 	for _, id := range []string{"r1", "r2"} {
-		counted, err := w.s.CountRun(ctx, made, id)
+		counted, err := w.s.CountRun(ctx, made, automation.LastRun{RunID: id, SessionID: "s", EventType: "task.saved"})
 		w.note("count", err, counted)
 	}
 	w.note("delete", w.s.DeleteAutomation(ctx, alice, "a"))

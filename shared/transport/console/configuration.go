@@ -25,8 +25,9 @@ func (s SignIn) oidc() bool { return s.DevTokenURL == "" && s.ClientID != "" }
 type configuration []byte
 
 type configurationJSON struct {
-	WatchURL string     `json:"watch_url"`
-	SignIn   signInJSON `json:"sign_in"`
+	WatchURL  string     `json:"watch_url"`
+	StreamURL string     `json:"stream_url,omitempty"`
+	SignIn    signInJSON `json:"sign_in"`
 }
 
 type signInJSON struct {
@@ -47,7 +48,7 @@ func (c Config) configuration() (configuration, error) {
 			Kind: "oidc", Issuer: c.SignIn.Issuer, ClientID: c.SignIn.ClientID, Scope: c.SignIn.Scope,
 		}
 	}
-	body, err := jsonx.Marshal(configurationJSON{WatchURL: c.WatchURL, SignIn: signIn})
+	body, err := jsonx.Marshal(configurationJSON{WatchURL: c.WatchURL, StreamURL: c.StreamURL, SignIn: signIn})
 	if err != nil {
 		return nil, fmt.Errorf("encode the console's configuration: %w", err)
 	}

@@ -20,9 +20,12 @@ type Config struct {
 	Page fs.FS
 	// WatchURL is the address of the WebSocket API.
 	WatchURL string
-	SignIn   SignIn
-	Client   *http.Client // reads the endpoints of SignIn's issuer
-	Log      *slog.Logger
+	// StreamURL is the address of the streaming API, from which the page exports
+	// sessions; "" means the page's own.
+	StreamURL string
+	SignIn    SignIn
+	Client    *http.Client // reads the endpoints of SignIn's issuer
+	Log       *slog.Logger
 }
 
 // New returns the handler of /, which redirects to the console, and of the

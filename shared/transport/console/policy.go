@@ -10,11 +10,12 @@ import (
 )
 
 // policy sets the headers that restrict the page: it may run only its own
-// scripts and styles, connect only to its own origin, the WebSocket API and the
-// issuer, and cannot be framed. Content of a conversation, such as an agent's
+// scripts and styles, connect only to its own origin, the WebSocket and the
+// streaming API and the issuer, and cannot be framed. Content of a conversation, such as an agent's
 // answer, can therefore neither run nor send anything.
 type policy struct {
 	socket string  // origin of the WebSocket API
+	stream string  // origin of the streaming API; "" if it is the page's own
 	issuer *issuer // nil if users do not sign in with one
 }
 
@@ -24,6 +25,11 @@ func newPolicy(c Config) (*policy, error) {
 		return nil, fmt.Errorf("the WebSocket API: %w", err)
 	}
 	p := &policy{socket: socket}
+	if c.StreamURL != "" {
+		if p.stream, err = originOf(c.StreamURL, "https", "http"); err != nil {
+			return nil, fmt.Errorf("the streaming API: %w", err)
+		}
+	}
 	if c.SignIn.oidc() {
 		if p.issuer, err = newIssuer(c); err != nil {
 			return nil, err
@@ -51,6 +57,9 @@ func (p *policy) around(next http.Handler) http.Handler {
 // Trusted Types enforce.
 func (p *policy) content(ctx context.Context) string {
 	connect := []string{"'self'", p.socket}
+	if p.stream != "" {
+		connect = append(connect, p.stream)
+	}
 	if p.issuer != nil {
 		connect = append(connect, p.issuer.origins(ctx)...)
 	}

@@ -45,6 +45,23 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
+func TestStreamURL(t *testing.T) {
+	c := config()
+	c.StreamURL = "https://stream.example/live"
+	h := mustNew(t, c)
+	if got, want := send(t, h, http.MethodGet, "/console/config.json").Body.String(), `"stream_url":"https://stream.example/live"`; !strings.Contains(got, want) {
+		t.Errorf("the configuration is %s, without %s", got, want)
+	}
+	policy := send(t, h, http.MethodGet, "/console").Header().Get("Content-Security-Policy")
+	if !strings.Contains(policy, "connect-src 'self' wss://ws.example https://stream.example;") {
+		t.Errorf("the policy is %q", policy)
+	}
+	c.StreamURL = "ftp://stream.example"
+	if _, err := console.New(c); err == nil {
+		t.Error("an address of another scheme is accepted")
+	}
+}
+
 func TestPolicy(t *testing.T) {
 	t.Run("is part of every answer", func(t *testing.T) {
 		h := mustNew(t, config())

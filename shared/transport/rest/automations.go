@@ -13,7 +13,7 @@ func Automations(c Config) http.Handler {
 	one := all.path + "/{automation_id}"
 	a.handle(http.MethodPost, all.path, withBody(maxBody, all.whileExists(a.once(anyCaller, a.createAutomation))))
 	a.handle(http.MethodGet, all.path, all.getAll)
-	a.handle(http.MethodGet, one, all.getOne)
+	a.handle(http.MethodGet, one, a.getAutomation)
 	a.handle(http.MethodPatch, one, withBody(maxBody, a.changeAutomation))
 	a.handle(http.MethodDelete, one, all.deleteOne)
 	return a.mux
@@ -39,6 +39,25 @@ func (a *api) createAutomation(c *call) (*reply, error) {
 		return nil, err
 	}
 	return a.ownAutomations().reply(http.StatusCreated, made)
+}
+
+// getAutomation answers an automation with its last runs.
+func (a *api) getAutomation(c *call) (*reply, error) {
+	own := a.ownAutomations()
+	id, err := c.pathID(own.id)
+	if err != nil {
+		return nil, err
+	}
+	au, err := a.Automations.Automation(c.Context(), c.user, id)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := a.Automations.LastRuns(c.Context(), c.user, id)
+	if err != nil {
+		return nil, err
+	}
+	own.body = func(au automation.Automation) any { return bodyWithRuns(au, runs) }
+	return own.reply(http.StatusOK, au)
 }
 
 func (a *api) changeAutomation(c *call) (*reply, error) {

@@ -15,6 +15,15 @@ type automationBody struct {
 	DisabledReason *string            `json:"disabled_reason"`
 	CreatedTime    int64              `json:"created_time"`
 	UpdatedTime    int64              `json:"updated_time"`
+	// LastRuns is nil except in the answer that reads one automation.
+	LastRuns *[]lastRunBody `json:"last_runs,omitempty"`
+}
+
+type lastRunBody struct {
+	RunID     string `json:"run_id"`
+	SessionID string `json:"session_id"`
+	EventType string `json:"event_type"`
+	Time      int64  `json:"time"`
 }
 
 func bodyOfAutomation(a automation.Automation) automationBody {
@@ -28,6 +37,16 @@ func bodyOfAutomation(a automation.Automation) automationBody {
 		reason := string(a.DisabledReason)
 		out.DisabledReason = &reason
 	}
+	return out
+}
+
+func bodyWithRuns(a automation.Automation, runs []automation.LastRun) automationBody {
+	last := make([]lastRunBody, len(runs))
+	for i, r := range runs {
+		last[i] = lastRunBody(r)
+	}
+	out := bodyOfAutomation(a)
+	out.LastRuns = &last
 	return out
 }
 

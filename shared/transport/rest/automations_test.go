@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -53,6 +54,27 @@ func TestAutomations(t *testing.T) {
 		read := s.must(t, http.StatusOK, get(alice, "/automations/"+au.ID))
 		if diff := cmp.Diff(want, decode[one[automationView]](t, read).Data); diff != "" || read.header.Get("ETag") != got.header.Get("ETag") {
 			t.Errorf("ETag %q (-want +got):\n%s", read.header.Get("ETag"), diff)
+		}
+	})
+	t.Run("are read with their last runs", func(t *testing.T) {
+		au := s.mustAutomation(t, alice)
+		runs := func() string {
+			got := s.must(t, http.StatusOK, get(alice, "/automations/"+au.ID))
+			return string(decode[one[struct {
+				Runs json.RawMessage `json:"last_runs"`
+			}]](t, got).Data.Runs)
+		}
+		if got := runs(); got != "[]" {
+			t.Errorf("runs %s", got)
+		}
+		made := automation.Automation{ID: au.ID, UserID: alice}
+		counter := s.config.Automations.(automation.Counter)
+		r := automation.LastRun{RunID: "r", SessionID: "s", EventType: "feedback.created"}
+		if _, err := counter.CountRun(t.Context(), made, r); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := runs(), `[{"run_id":"r","session_id":"s","event_type":"feedback.created","time":`; !strings.HasPrefix(got, want) {
+			t.Errorf("runs %s", got)
 		}
 	})
 	t.Run("are created once by repeated requests", func(t *testing.T) {

@@ -1,11 +1,13 @@
 package rest
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/cloudevent"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/webhook"
@@ -22,6 +24,8 @@ type deliveryBody struct {
 	Attempts        []attemptBody `json:"attempts"`
 	NextAttemptTime *int64        `json:"next_attempt_time"`
 	CreatedTime     int64         `json:"created_time"`
+	// Event is what is sent; only in the answer that reads one delivery.
+	Event json.RawMessage `json:"event,omitempty"`
 }
 
 type attemptBody struct {
@@ -94,7 +98,11 @@ func (a *api) getDelivery(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jsonReply(http.StatusOK, data{bodyOfDelivery(r)})
+	body := bodyOfDelivery(r)
+	if body.Event, err = cloudevent.Encode(r.Event); err != nil {
+		return nil, err
+	}
+	return jsonReply(http.StatusOK, data{body})
 }
 
 // record reads the delivery in the path, and its webhook.

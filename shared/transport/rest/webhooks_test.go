@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/shared/domain/cloudevent"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/transport/rest"
@@ -244,7 +246,12 @@ func TestWebhookDeliveries(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		done := decode[one[deliveryView]](t, s.must(t, http.StatusOK, get(alice, path+"/deliveries/"+id))).Data
+		read := s.must(t, http.StatusOK, get(alice, path+"/deliveries/"+id))
+		done := decode[one[deliveryView]](t, read).Data
+		sent, err := cloudevent.Encode(s.queued.put[0].Event)
+		if event := decode[one[struct{ Event json.RawMessage }]](t, read).Data.Event; err != nil || string(event) != string(sent) {
+			t.Errorf("the event is %s instead of %s, %v", event, sent, err)
+		}
 		want := []map[string]any{{"time": 7.0, "duration_ms": 3.0, "status": 204.0, "reason": nil}}
 		if diff := cmp.Diff(want, done.Attempts); diff != "" || done.State != "delivered" || done.NextAttemptTime != nil {
 			t.Errorf("%+v (-want +got):\n%s", done, diff)

@@ -59,6 +59,7 @@ class Automation(TypedDict, total=False):
     disabled_reason: Required[Literal["paused", "runaway", None]]
     created_time: Required[int]
     updated_time: Required[int]
+    last_runs: list[AutomationRun]
 
 
 class AutomationAction(TypedDict, total=False):
@@ -82,6 +83,13 @@ class AutomationRequest(TypedDict, total=False):
     on: Required[AutomationTrigger]
     do: Required[AutomationAction]
     status: Literal["active", "disabled"]
+
+
+class AutomationRun(TypedDict, total=False):
+    run_id: Required[str]
+    session_id: Required[str]
+    event_type: Required[str]
+    time: Required[int]
 
 
 class AutomationTrigger(TypedDict, total=False):
@@ -178,6 +186,7 @@ class Delivery(TypedDict, total=False):
     attempts: Required[list[DeliveryAttemptsItem]]
     next_attempt_time: Required[int | None]
     created_time: Required[int]
+    event: dict[str, Any]
 
 
 class DeliveryAttemptsItem(TypedDict, total=False):

@@ -8,6 +8,8 @@ export type SignIn =
 export interface Config {
   /** Address of the WebSocket API. */
   watch_url: string;
+  /** Address of the streaming API; absent if it is the page's own. */
+  stream_url?: string;
   sign_in: SignIn;
 }
 

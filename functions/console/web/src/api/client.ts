@@ -6,10 +6,19 @@ import { apiUrl } from '../config';
 
 export type Api = Rethread;
 
-/** @param watchUrl address of the WebSocket API */
-export function createApi(auth: Auth, watchUrl: string, fetch?: typeof globalThis.fetch): Api {
+/**
+ * @param watchUrl address of the WebSocket API
+ * @param streamUrl address of the streaming API, without the API's version; the page's own by default
+ */
+export function createApi(
+  auth: Auth,
+  watchUrl: string,
+  fetch?: typeof globalThis.fetch,
+  streamUrl?: string,
+): Api {
   const token = ({ rejected }: { rejected?: string }) => auth.token(rejected);
-  return new Rethread({ baseUrl: apiUrl(), wsUrl: watchUrl, token, fetch });
+  const streams = streamUrl && { streamUrl: `${streamUrl}/api/v1` };
+  return new Rethread({ baseUrl: apiUrl(), wsUrl: watchUrl, token, fetch, ...streams });
 }
 
 /** A unique id. Unlike crypto.randomUUID it works without https. */

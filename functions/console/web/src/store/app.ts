@@ -36,7 +36,7 @@ export class App {
     this.config = config;
     this.auth = auth;
     this.drafts = new Drafts(() => auth.user.peek()?.name ?? '');
-    this.api = createApi(auth, config.watch_url);
+    this.api = createApi(auth, config.watch_url, undefined, config.stream_url);
     for (const event of ['online', 'offline']) {
       addEventListener(event, () => {
         this.online.value = navigator.onLine;

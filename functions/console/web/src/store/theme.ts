@@ -20,6 +20,9 @@ export class ThemeChoice {
         localStorage.setItem(STORAGE_KEY, theme);
       }
     });
+    addEventListener('storage', ({ key }) => {
+      if (key === STORAGE_KEY || key === null) this.theme.value = storedTheme(); // another tab's choice
+    });
   }
 }
 

@@ -18,6 +18,7 @@ import { SEARCH } from './search/address';
 import { SignIn } from './sign-in';
 
 const SearchScreen = lazy(() => import('./search/screen').then((m) => m.SearchScreen));
+const Settings = lazy(() => import('./settings/settings').then((module) => module.Settings));
 
 export function Console({ app }: { app: App }) {
   const context = useMemo(() => ({ app, view: createView() }), [app]);
@@ -47,6 +48,9 @@ function Screens() {
         <Route path="/s/:id">{({ id }) => <ChatScreen id={decodeURIComponent(id)} />}</Route>
         <Route path={SEARCH}>
           <SearchScreen />
+        </Route>
+        <Route path="/settings/*?">
+          <Settings />
         </Route>
         <Route>
           <Redirect to="/" replace />

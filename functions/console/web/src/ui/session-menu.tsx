@@ -1,9 +1,9 @@
 // The actions of a session, in the list and in the header of the chat.
 
-import { DoorOpen, Pencil, Trash2, UserPlus } from 'lucide-preact';
+import { DoorOpen, FileDown, Pencil, SlidersHorizontal, Trash2, UserPlus } from 'lucide-preact';
 import type { Session } from '../api/types';
 import { rightsOf } from '../store/rights';
-import { useView } from './context';
+import { useApp, useView } from './context';
 import { lazy } from './kit/lazy';
 import type { MenuItem } from './kit/menu';
 import { ShareDialog } from './share/lazy';
@@ -11,8 +11,14 @@ import { ShareDialog } from './share/lazy';
 export const Rename = lazy(() => import('./session-dialogs').then((m) => m.Rename), 'dialog');
 const Delete = lazy(() => import('./session-dialogs').then((m) => m.Delete), 'dialog');
 const Leave = lazy(() => import('./share/leave').then((m) => m.Leave), 'dialog');
+const SessionSettings = lazy(
+  () => import('./session/settings').then((m) => m.SessionSettings),
+  'dialog',
+);
+const loadExport = () => import('./session/export');
 
 export function useSessionMenu(session: Session): MenuItem[] {
+  const app = useApp();
   const { dialog } = useView();
   if (session.access === 'admin') return [];
   if (!rightsOf(session).own) {
@@ -46,6 +52,27 @@ export function useSessionMenu(session: Session): MenuItem[] {
       preload: ShareDialog.preload,
       run: () => {
         dialog.value = <ShareDialog session={session} />;
+      },
+    },
+    {
+      id: 'settings',
+      label: 'Session settings',
+      icon: SlidersHorizontal,
+      preload: SessionSettings.preload,
+      run: () => {
+        dialog.value = <SessionSettings id={session.id} />;
+      },
+    },
+    {
+      id: 'export',
+      label: 'Export',
+      icon: FileDown,
+      preload: () => void loadExport().catch(() => {}), // the click says why
+      run: () => {
+        loadExport().then(
+          ({ exportSession }) => exportSession(app, session),
+          (error) => app.toasts.fail(error),
+        );
       },
     },
     {

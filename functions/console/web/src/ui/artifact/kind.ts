@@ -24,5 +24,6 @@ export function kindOf(mime: string, name: string): Kind {
 export function sizeOf(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${Math.round(bytes / 100) / 10} kB`;
-  return `${Math.round(bytes / 100_000) / 10} MB`;
+  if (bytes < 1_000_000_000) return `${Math.round(bytes / 100_000) / 10} MB`;
+  return `${Math.round(bytes / 100_000_000) / 10} GB`;
 }

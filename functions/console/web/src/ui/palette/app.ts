@@ -4,6 +4,7 @@ import { Keyboard, LogOut, Monitor, Moon, SquarePen, Sun } from 'lucide-preact';
 import { useLocation } from 'wouter-preact';
 import type { Theme } from '../../store/theme';
 import { useApp, useView } from '../context';
+import { SECTIONS } from '../settings/sections';
 import { openKeys } from './open';
 import type { PaletteEntry, PaletteGroup } from './registry';
 
@@ -41,6 +42,14 @@ export function useAppActions(): PaletteGroup {
         run: () => openKeys(view),
       },
       ...themes,
+      ...SECTIONS.map(
+        ({ id, title, icon }): PaletteEntry => ({
+          id: `settings ${id}`,
+          label: `Settings: ${title}`,
+          icon,
+          run: () => navigate(`/settings/${id}`),
+        }),
+      ),
       {
         id: 'sign out',
         label: 'Sign out',

@@ -1,9 +1,9 @@
-// The signed-in user and the theme.
+// The signed-in user, the way to the settings, and the theme.
 
-import { CircleUser, LogOut, Monitor, Moon, Sun } from 'lucide-preact';
-import { useLocation } from 'wouter-preact';
+import { CircleUser, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-preact';
+import { Link, useLocation } from 'wouter-preact';
 import type { Theme } from '../../store/theme';
-import { useApp } from '../context';
+import { useApp, useView } from '../context';
 import { IconButton } from '../kit/icon-button';
 
 const THEMES = {
@@ -15,6 +15,7 @@ const THEMES = {
 export function UserMenu() {
   const app = useApp();
   const { auth, themes } = app;
+  const { drawer } = useView();
   const [, navigate] = useLocation();
   const { icon, label, next } = THEMES[themes.theme.value];
   return (
@@ -23,6 +24,17 @@ export function UserMenu() {
       <span class="account-name" dir="auto" data-testid="user">
         {auth.user.value?.name}
       </span>
+      <Link
+        href="/settings/appearance"
+        class="icon-button"
+        aria-label="Settings"
+        title="Settings"
+        onClick={() => {
+          drawer.value = false;
+        }}
+      >
+        <Settings size={18} aria-hidden="true" />
+      </Link>
       <IconButton
         icon={icon}
         label={label}

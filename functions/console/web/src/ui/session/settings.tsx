@@ -1,0 +1,147 @@
+// The settings of a session: its name, how long it is kept, and its metadata.
+
+import { useEffect, useId, useRef } from 'preact/hooks';
+import type { SessionChange } from 'rethread';
+import type { Session } from '../../api/types';
+import { useApp, useView } from '../context';
+import { Field } from '../kit/field';
+import { Form, FormError } from '../kit/form';
+import { exact } from '../kit/time';
+import { Shown } from '../settings/loaded';
+import { useVersion } from '../settings/version';
+import '../../styles/settings.css';
+import { RetentionField, retentionOf } from './retention';
+
+export function SessionSettings({ id }: { id: string }) {
+  const { api, sessions, chat, toasts } = useApp();
+  const { dialog } = useView();
+  const element = useRef<HTMLDialogElement>(null);
+  const label = useId();
+  useEffect(() => element.current?.showModal(), []);
+  const session = useVersion(`session ${id}`, (options) => api.sessions.get(id, options));
+  const close = () => element.current?.close();
+  const save = async (change: SessionChange, etag: string) => {
+    const changed = await api.sessions.update(id, change, { ifMatch: etag });
+    sessions.value?.changed(changed);
+    if (chat.value?.id === id) chat.value.session.value = changed;
+    toasts.say('Saved.');
+    close();
+  };
+  return (
+    <dialog
+      ref={element}
+      class="dialog session-settings"
+      aria-labelledby={label}
+      onClose={() => {
+        dialog.value = null;
+      }}
+    >
+      <div class="session-settings-body">
+        <h2 id={label}>Session settings</h2>
+        <Shown of={session}>
+          {({ value, etag }) => (
+            <>
+              <Fields session={value} save={(change) => save(change, etag)} close={close} />
+              <Facts session={value} />
+            </>
+          )}
+        </Shown>
+      </div>
+    </dialog>
+  );
+}
+
+interface FieldsProps {
+  session: Session;
+  save: (change: SessionChange) => Promise<void>;
+  close: () => void;
+}
+
+function Fields({ session, save, close }: FieldsProps) {
+  const metadata = JSON.stringify(session.metadata, null, 2);
+  const run = async (form: FormData) => {
+    const text = String(form.get('metadata'));
+    const retention = retentionOf(form);
+    await save({
+      name: String(form.get('name')).trim(),
+      ...(text !== metadata && { metadata: metadataOf(text) }),
+      ...(retention !== undefined && { retention }),
+    });
+  };
+  return (
+    <Form
+      submit="Save"
+      run={run}
+      buttons={
+        <button type="button" class="button" onClick={close}>
+          Cancel
+        </button>
+      }
+    >
+      <Field
+        label="Name"
+        name="name"
+        control={(props) => (
+          <input
+            {...props}
+            class="field"
+            dir="auto"
+            maxLength={256}
+            autocomplete="off"
+            defaultValue={session.name}
+          />
+        )}
+      />
+      <RetentionField session={session} />
+      <Field
+        label="Metadata"
+        name="metadata"
+        hint="A JSON object for programs, such as the origin of the session."
+        control={(props) => (
+          <textarea
+            {...props}
+            class="field code"
+            rows={5}
+            spellcheck={false}
+            autocapitalize="off"
+            defaultValue={metadata}
+          />
+        )}
+      />
+    </Form>
+  );
+}
+
+function metadataOf(text: string): NonNullable<SessionChange['metadata']> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.trim() || '{}');
+  } catch (error) {
+    throw new FormError('/metadata', `It is not valid JSON: ${(error as Error).message}`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new FormError('/metadata', 'It must be a JSON object, in braces.');
+  }
+  return value as NonNullable<SessionChange['metadata']>;
+}
+
+function Facts({ session }: { session: Session }) {
+  return (
+    <dl class="facts">
+      <dt>Id</dt>
+      <dd>{session.id}</dd>
+      <dt>Agent</dt>
+      <dd>{session.agent || 'The default one'}</dd>
+      <dt>App</dt>
+      <dd>{session.app_name}</dd>
+      <dt>Created</dt>
+      <dd>{exact(session.created_time)}</dd>
+      <dt>Last activity</dt>
+      <dd>{exact(session.updated_time)}</dd>
+      <dt>Entries</dt>
+      <dd>
+        {session.head_seq}, rewound {session.epoch === 1 ? 'once' : `${session.epoch} times`}
+      </dd>
+    </dl>
+  );
+}

@@ -1,0 +1,25 @@
+// What tests of the settings have in common: the widths that they are tried at.
+
+import type { Page } from '@playwright/test';
+import { expectAccessible } from './accessible.ts';
+import { expect } from './test.ts';
+
+export const WIDTHS = [1280, 375];
+
+/**
+ * Expects that the page is accessible, and that nothing is wider than the screen: dark on a phone, light
+ * on a wide screen.
+ */
+export async function expectGood(page: Page, width: number): Promise<void> {
+  await page.emulateMedia({ colorScheme: width < 800 ? 'dark' : 'light' });
+  await expectAccessible(page);
+  const widest = () =>
+    page.evaluate(() => {
+      const parts = document.querySelectorAll('.settings, .settings-page, .settings-nav');
+      return Math.max(
+        document.documentElement.scrollWidth - innerWidth,
+        ...[...parts].map((part) => part.scrollWidth - part.clientWidth),
+      );
+    });
+  expect(await widest(), `beyond ${width} pixels`).toBeLessThanOrEqual(0);
+}
