@@ -26,9 +26,9 @@ func (m *measurement) runs(ctx context.Context) error {
 		every  time.Duration
 		most   float64
 	}{
-		{1000, 150 * time.Millisecond, 165},
-		{1000, 250 * time.Millisecond, 110},
-		{4000, 250 * time.Millisecond, 440},
+		{1000, 150 * time.Millisecond, 158},
+		{1000, 250 * time.Millisecond, 105},
+		{4000, 250 * time.Millisecond, 360},
 	} {
 		name := fmt.Sprintf("a run that streams %d tokens, %d a second, stored every %s", c.tokens, tokensPerSecond, c.every)
 		if err := m.measure(name, 0, c.most, func() error { return m.stream(ctx, c.tokens, c.every) }); err != nil {
