@@ -80,7 +80,7 @@ func testSearch(t *testing.T, sys *e2e.System) {
 func mustChatter(length int) string {
 	var out strings.Builder
 	for out.Len() < length {
-		out.WriteString("word" + uuid.NewString()[:rand.IntN(3)] + " ") //nolint:gosec // a test
+		out.WriteString("word" + uuid.NewString()[:rand.IntN(3)] + " ")
 	}
 	return out.String()
 }

@@ -109,7 +109,7 @@ func (s Set) Encode() []byte {
 	for _, word := range s {
 		same := commonPrefix(previous, word)
 		out = binary.AppendUvarint(out, uint64(same)) //nolint:gosec // a length
-		out = binary.AppendUvarint(out, uint64(len(word)-same))
+		out = binary.AppendUvarint(out, uint64(len(word[same:])))
 		out = append(out, word[same:]...)
 		previous = word
 	}

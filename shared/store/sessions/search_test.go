@@ -40,11 +40,11 @@ func prose(seed uint64, length int) string {
 }
 
 // mustTalk appends turns of a question and an answer.
-func mustTalk(t testing.TB, s *stores.Store, user, id string, turns int) {
+func mustTalk(t testing.TB, s *stores.Store, id string, turns int) {
 	t.Helper()
 	for n := range turns {
 		invocation := fmt.Sprintf("%s-%d", id, n)
-		mustAppend(t, s, user, id, event(t, "", invocation, prose(uint64(n), 300)), event(t, "", invocation, prose(uint64(n+1000), 2000)))
+		mustAppend(t, s, alice, id, event(t, "", invocation, prose(uint64(n), 300)), event(t, "", invocation, prose(uint64(n+1000), 2000)))
 	}
 }
 
@@ -149,7 +149,7 @@ func TestSearch_cost(t *testing.T) {
 	for n := range most {
 		id := fmt.Sprintf("s%02d", n)
 		mustCreate(t, s, alice, id, nil)
-		mustTalk(t, s, alice, id, 10)
+		mustTalk(t, s, id, 10)
 	}
 	if sets := wordSets(t, engine); len(sets) > 0 {
 		t.Fatalf("sets that nobody needs: %v", sets)
@@ -228,7 +228,7 @@ func TestSearch_grown(t *testing.T) {
 	s := stores.New(engine)
 	mustCreate(t, s, alice, "s", nil)
 	for n := range 6 {
-		mustTalk(t, s, alice, "s", 8)
+		mustTalk(t, s, "s", 8)
 		mustAppend(t, s, alice, "s", event(t, "", "i", fmt.Sprintf("city%d", n)))
 		var all sync.WaitGroup
 		for range 4 {
@@ -258,7 +258,7 @@ func TestSearch_deleted(t *testing.T) {
 	engine := storetest.Engine(t)
 	s := stores.New(engine)
 	mustCreate(t, s, alice, "source", nil)
-	mustTalk(t, s, alice, "source", 10)
+	mustTalk(t, s, "source", 10)
 	mustAppend(t, s, alice, "source", event(t, "", "i", "Lisbon"))
 	fixture.Fork(t, s, "source", "fork", nil)
 	wantFound(t, s, "porto")
@@ -284,7 +284,7 @@ func TestSearch_unreadable(t *testing.T) {
 	s := stores.New(engine)
 	for _, id := range []string{"a", "b"} {
 		mustCreate(t, s, alice, id, nil)
-		mustTalk(t, s, alice, id, 10)
+		mustTalk(t, s, id, 10)
 		mustAppend(t, s, alice, id, event(t, "", "i", "Lisbon"))
 	}
 	wantFound(t, s, "porto")

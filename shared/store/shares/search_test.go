@@ -1,0 +1,62 @@
+package shares_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
+)
+
+// TestSearchSharedWith searches sessions while they are shared: what a user may no longer
+// read is not found.
+func TestSearchSharedWith(t *testing.T) {
+	t.Parallel()
+	var ahead time.Duration
+	s := stores.New(storetest.Engine(t), sessions.WithClock(func() time.Time { return time.Now().Add(ahead) }))
+	for _, id := range []string{"a", "b", "other"} {
+		fixture.Session(t, s, fixture.Alice, id, nil)
+		fixture.Append(t, s, fixture.Alice, id, fixture.Event(t, "", "i", "A trip to Lisbon"))
+	}
+	find := func(q session.ListQuery) (found []string) {
+		t.Helper()
+		q.UserID, q.Text, q.Limit = fixture.Bob, "lisb", 1
+		for {
+			page, err := s.SearchSharedWith(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range page.Sessions {
+				found = append(found, one.ID+" "+one.Access+" "+one.Match.Text)
+			}
+			if q.After = page.Next; q.After == "" {
+				slices.Sort(found)
+				return found
+			}
+		}
+	}
+	want := func(what string, got []string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	want("nothing shared", find(session.ListQuery{}))
+	a := fixture.Share(t, s, access.NewShare{SessionID: "a", Right: access.Read, UserID: fixture.Bob})
+	fixture.Share(t, s, access.NewShare{SessionID: "b", Right: access.Write, UserID: fixture.Bob, Life: time.Hour})
+	want("two sessions", find(session.ListQuery{}), "a read A trip to Lisbon", "b write A trip to Lisbon")
+	want("of an agent", find(session.ListQuery{Agent: "nobody"}))
+	if err := s.Revoke(t.Context(), fixture.Alice, "a", a); err != nil {
+		t.Fatal(err)
+	}
+	want("one revoked", find(session.ListQuery{}), "b write A trip to Lisbon")
+	ahead = 2 * time.Hour
+	want("one expired", find(session.ListQuery{}))
+}
