@@ -117,8 +117,9 @@ test('any answer can be had again, and state follows', async ({ console, api, pa
   expect(await state()).toMatchObject({ data: { merged: {} } });
 
   await regenerate(page, 'You said: "One"');
-  await console.waitFor('idle');
   await expect.poll(async () => (await api.session(id)).epoch).toBe(2);
+  await expect.poll(async () => (await api.events(id)).length).toBe(2);
+  await console.waitFor('idle');
   await leaveField(page);
   await undo(page);
   await expect.poll(async () => (await api.session(id)).epoch).toBe(3);
@@ -197,5 +198,6 @@ test('a reader is offered neither', async ({ console, api, page, user }) => {
   await expect(page.getByText('You can read this chat.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Edit' })).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Regenerate' })).toHaveCount(0);
-  await expect(page.getByRole('button', { name: 'Copy' })).toHaveCount(6);
+  const thread = page.getByTestId('thread');
+  await expect(thread.getByRole('button', { name: 'Copy' })).toHaveCount(6);
 });
