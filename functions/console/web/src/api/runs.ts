@@ -5,7 +5,7 @@ import type { Api } from './client';
 import type { InputEvent, Thread } from './types';
 
 /**
- * Starts a run of the session's agent. While another run is active, or inputs are queued, it is
+ * Starts a run of the session's agent, or of another one. While another run is active, or inputs are queued, it is
  * queued behind them, or rejected with a conflict (409).
  */
 export function startRun(
@@ -14,8 +14,10 @@ export function startRun(
   input: InputEvent[],
   key: string,
   active: 'reject' | 'enqueue' = 'enqueue',
+  agent = '',
 ): Promise<Thread> {
-  const request = { input, on_active: active, mode: 'agent', on_failed: 'discard' };
+  const named = agent ? { agent } : {};
+  const request = { input, on_active: active, mode: 'agent', on_failed: 'discard', ...named };
   return api.runs.start(session, request as RunRequest, { idempotencyKey: key });
 }
 

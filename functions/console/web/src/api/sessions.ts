@@ -23,8 +23,9 @@ export async function listSessions(
   return { data, next: next_cursor };
 }
 
-export function createSession(api: Api, name: string): Promise<Session> {
-  return api.sessions.create({ name });
+/** @param agent the agent of its runs; '' for the default one */
+export function createSession(api: Api, name: string, agent = ''): Promise<Session> {
+  return api.sessions.create(agent ? { name, agent } : { name });
 }
 
 export function readSession(api: Api, id: string): Promise<Session> {

@@ -7,6 +7,7 @@ import { leaveSession } from '../api/shares';
 import type { Session } from '../api/types';
 import type { Auth } from '../auth/auth';
 import type { Config } from '../config';
+import { Agents } from './agents';
 import { Chat } from './chat';
 import { Drafts } from './drafts';
 import { FilesOfChats } from './files';
@@ -24,6 +25,7 @@ export class App {
   readonly keys = new KeyChoice();
   readonly drafts: Drafts;
   readonly files = new FilesOfChats();
+  readonly agents: Agents;
   /** The list of the user's own sessions; null while signed out. */
   readonly sessions = signal<Sessions | null>(null);
   /** The list of sessions that others share with the user; null while signed out. */
@@ -37,6 +39,7 @@ export class App {
     this.auth = auth;
     this.drafts = new Drafts(() => auth.user.peek()?.name ?? '');
     this.api = createApi(auth, config.watch_url, undefined, config.stream_url);
+    this.agents = new Agents(this.api);
     for (const event of ['online', 'offline']) {
       addEventListener(event, () => {
         this.online.value = navigator.onLine;
@@ -116,7 +119,8 @@ export class App {
   async begin(text: string): Promise<Chat | null> {
     try {
       const [file] = this.files.of('').list.peek();
-      const session = await createSession(this.api, nameOf(text || (file?.name ?? '')));
+      const name = nameOf(text || (file?.name ?? ''));
+      const session = await createSession(this.api, name, this.agents.preferred.value);
       this.files.move(session.id);
       const chat = this.open(session.id);
       chat.session.value = session;

@@ -13,10 +13,13 @@ import { type Api, uid } from '../api/client';
 import { cancelRun, startRun } from '../api/runs';
 import { readSession } from '../api/sessions';
 import type { Event, InputEvent, Session, Thread } from '../api/types';
+import { agentOf } from './agents';
+import { Answers } from './answers';
 import { Feedback } from './feedback';
 import type { DraftFiles } from './files';
 import { isQuestion, type Message, Messages } from './message';
 import { LARGEST, Older } from './older';
+import { questionsOf } from './questions';
 import { Queue, runOf } from './queue';
 import { type Begun, type Instead, Revision } from './revision';
 import { eventsBefore } from './rewind-effect';
@@ -120,6 +123,15 @@ export class Chat {
   readonly revision: Revision;
   /** The variants of its questions; null until they are loaded, or while there are none. */
   readonly variants = signal<Variants | null>(null);
+  /** The agent of the next questions; '' for the session's own. */
+  readonly agent: Signal<string>;
+  /** What the agent has asked, for those who may answer. */
+  readonly questions = computed(() =>
+    this.rights.value.write && !this.#pending.value && !this.running.value
+      ? questionsOf(this.turns.value.at(-1))
+      : [],
+  );
+  readonly answers: Answers = new Answers(this);
 
   readonly #deps: ChatDeps;
   readonly #watching: Watching;
@@ -128,6 +140,7 @@ export class Chat {
     this.id = id;
     this.draft = deps.draft;
     this.files = deps.files;
+    this.agent = agentOf(id);
     this.session.value = deps.known ?? null;
     this.#deps = deps;
     this.feedback = new Feedback(this, deps.api, deps.toasts);
@@ -251,7 +264,8 @@ export class Chat {
       // A queue may wait for a failed run to be discarded
       const first = instead || this.state.value.status === 'failed';
       const active = first ? 'reject' : 'enqueue';
-      const thread = await startRun(this.#deps.api, this.id, events, uid(), active);
+      const agent = this.agent.value;
+      const thread = await startRun(this.#deps.api, this.id, events, uid(), active, agent);
       return batch(() => this.#accepted(thread, events));
     } catch (error) {
       this.#pending.value = null;

@@ -1,6 +1,7 @@
 // Messages: events as shown to users.
 
 import type { Event, RunError } from '../api/types';
+import { answerText } from './questions';
 
 export interface ToolCall {
   id: string;
@@ -22,7 +23,9 @@ export interface CallBlock {
 export type Block =
   | { kind: 'text' | 'thought'; text: string }
   | CallBlock
-  | { kind: 'file'; name: string; mime: string; data?: string; uri?: string };
+  | { kind: 'file'; name: string; mime: string; data?: string; uri?: string }
+  /** The user's response to a call. */
+  | { kind: 'answer'; text: string };
 
 export interface Message {
   id: string;
@@ -66,9 +69,9 @@ export class Messages {
   }
 }
 
-/** Whether a message is a question, rather than a file that a user has saved. */
+/** Whether a message is a question, rather than a file that a user has saved, or an answer. */
 export const isQuestion = ({ role, blocks }: Message): boolean =>
-  role === 'user' && blocks.length > 0;
+  role === 'user' && blocks.some(({ kind }) => kind !== 'answer');
 
 /** The text of a message, for copying. */
 export function textOf(message: Message): string {
@@ -135,6 +138,9 @@ function blockOf(part: Part, event: Event, results: Results): Block | null {
     const [began, ended] = [event.created_time, result?.time];
     return { kind: 'call', call, result: result?.value, began, ended };
   }
+  if (part.function_response && event.author === 'user') {
+    return { kind: 'answer', text: answerText(part.function_response.response) };
+  }
   if (part.inline_data) {
     const { mime_type: mime = '', data = '', display_name: name = '' } = part.inline_data;
     return { kind: 'file', name, mime, data };
@@ -148,14 +154,26 @@ function blockOf(part: Part, event: Event, results: Results): Block | null {
 
 function resultsOf(events: readonly Event[]): Results {
   const results: Results = new Map();
+  const calls = new Map<string, string>(); // the newest call with each id
   for (const event of events) {
-    for (const { function_response: response } of partsOf(event)) {
+    for (const { function_call: call, function_response: response } of partsOf(event)) {
+      if (call?.id) calls.set(call.id, key(event, call));
       if (!response) continue;
       const value = response.response ?? null;
-      results.set(key(event, response), { value, time: event.created_time });
+      results.set(called(event, response, calls), { value, time: event.created_time });
     }
   }
   return results;
+}
+
+// Users answer calls of earlier invocations.
+function called(
+  event: Event,
+  response: { id?: string; name?: string },
+  calls: Map<string, string>,
+) {
+  const earlier = event.author === 'user' ? calls.get(response.id ?? '') : undefined;
+  return earlier ?? key(event, response);
 }
 
 // Ids of calls are unique only within an invocation.

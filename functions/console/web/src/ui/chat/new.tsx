@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
+import { AgentChoice } from '../agents/choice';
 import { useApp } from '../context';
 import { Mark } from '../kit/brand';
 import { useTitle } from '../kit/hooks';
@@ -44,6 +45,10 @@ export function NewChat() {
           </ul>
         )}
       </div>
+      <AgentChoice
+        named={app.agents.preferred.value}
+        choose={(agent) => app.agents.prefer(agent)}
+      />
       <Composer draft={draft} files={app.files.of('')} busy={busy} running={false} onSend={begin} />
     </main>
   );

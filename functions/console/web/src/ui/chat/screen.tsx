@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Chat } from '../../store/chat';
+import { ChatAgent } from '../agents/choice';
 import { useApp, useView } from '../context';
 import { useAddress } from '../history/address';
 import { useTitle } from '../kit/hooks';
@@ -89,17 +90,20 @@ function Writing({ chat }: { chat: Chat }) {
     );
   }
   return (
-    <Composer
-      draft={chat.draft}
-      files={chat.files}
-      busy={chat.sending.value}
-      running={chat.running.value}
-      queues={chat.queues.value}
-      stopping={chat.cancelling.value}
-      onStop={() => void chat.cancel()}
-      onEdit={() => chat.edit()}
-      onSend={(text) => chat.send(text)}
-    />
+    <>
+      <ChatAgent chat={chat} />
+      <Composer
+        draft={chat.draft}
+        files={chat.files}
+        busy={chat.sending.value}
+        running={chat.running.value}
+        queues={chat.queues.value}
+        stopping={chat.cancelling.value}
+        onStop={() => void chat.cancel()}
+        onEdit={() => chat.edit()}
+        onSend={(text) => chat.send(text)}
+      />
+    </>
   );
 }
 

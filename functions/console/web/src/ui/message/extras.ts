@@ -4,11 +4,12 @@
 import type { ComponentType } from 'preact';
 import { ArtifactChips } from '../artifact/chips';
 import { Feedback } from '../feedback/feedback';
+import { Questions } from '../questions/questions';
 import { Changes } from './changes';
 import type { MessageProps } from './message';
 
 /** Below the text of each message. */
-export const extras: readonly ComponentType<MessageProps>[] = [Changes, ArtifactChips];
+export const extras: readonly ComponentType<MessageProps>[] = [Questions, Changes, ArtifactChips];
 
 /** Before the buttons of a finished turn's last message. */
 export const footers: readonly ComponentType<MessageProps>[] = [Feedback];

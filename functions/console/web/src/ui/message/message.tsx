@@ -97,6 +97,12 @@ function BlockView({ block, role, growing }: BlockProps) {
       return <Thought text={block.text} growing={growing} />;
     case 'calls':
       return <Tools calls={block.calls} growing={growing} />;
+    case 'answer':
+      return (
+        <p class="said" dir="auto">
+          {block.text}
+        </p>
+      );
     case 'file':
       return <FilePart file={block} />;
   }

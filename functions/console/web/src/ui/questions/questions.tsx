@@ -1,0 +1,16 @@
+// The agent's open questions, below the message that asks them.
+
+import { lazy } from '../kit/lazy';
+import type { MessageProps } from '../message/message';
+
+const Answering = lazy(() => import('./answering').then((m) => m.Answering));
+
+export function Questions({ chat, message }: MessageProps) {
+  const asked = chat.questions.value.filter(({ id }) =>
+    message.blocks.some((block) => block.kind === 'call' && block.call.id === id),
+  );
+  if (asked.length === 0 || message.event.invocation_id !== chat.turns.value.at(-1)?.invocation) {
+    return null;
+  }
+  return <Answering chat={chat} questions={asked} />;
+}
