@@ -28,6 +28,10 @@ func (c *creation) begin(ctx context.Context) (f found, err error) {
 			return f, err
 		}
 	}
+	var goneOn *fault.Error
+	if errors.As(err, &goneOn) && goneOn.Extra["code"] == codeDiverged {
+		return f, goneOn
+	}
 	return f, fault.New(fault.Busy, "Other requests change the conversation at the same time.")
 }
 

@@ -99,10 +99,13 @@ func (c *creation) endsWith(ctx context.Context, of session.Session, runID strin
 // diverge makes room after a response that its session has gone on after; next is the
 // first invocation after it.
 func (c *creation) diverge(ctx context.Context, from position, next string) (position, error) {
+	goneOn := fault.Field(fault.Conflict, "/previous_response_id", "is not the newest response of its conversation").
+		With("code", codeDiverged).With("conversation_id", from.of.ID)
 	switch {
-	case c.req.OnDivergence == convert.Refuse || next == "":
-		return position{}, fault.Field(fault.Conflict, "/previous_response_id", "is not the newest response of its conversation").
-			With("code", codeDiverged).With("conversation_id", from.of.ID)
+	case c.req.OnDivergence == convert.Refuse:
+		return position{}, goneOn
+	case next == "": // another request has continued since the log was read
+		return position{}, fmt.Errorf("%w: %w", errAgain, goneOn)
 	case c.req.OnDivergence == convert.Rewind:
 		err := c.Rewind(ctx, from.of.ID, next, c.req.OnActive == run.CancelAndMerge)
 		if err == nil || errors.Is(err, fault.Of(fault.NotFound)) {
