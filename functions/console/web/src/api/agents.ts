@@ -19,7 +19,7 @@ export interface AgentCard {
 
 /** The names of the configured agents. */
 export async function listAgents(api: Api): Promise<string[]> {
-  const response = await api.fetch(`${location.origin}/v1/models`);
+  const response = await api.fetch(`${api.streams.url}/v1/models`);
   if (!response.ok) throw new Error(`The agents could not be loaded (${response.status}).`);
   const { data } = (await response.json()) as { data: { id: string }[] };
   return data.map(({ id }) => id);
@@ -27,7 +27,10 @@ export async function listAgents(api: Api): Promise<string[]> {
 
 /** Reads a card, of which any member may be missing. */
 export async function readCard(api: Api, agent: string): Promise<AgentCard> {
-  const card = await api.a2a.card(agent);
+  const path = agent.split('/').map(encodeURIComponent).join('/');
+  const response = await api.fetch(`${api.streams.url}/a2a/${path}/.well-known/agent-card.json`);
+  if (!response.ok) throw new Error(`The card could not be loaded (${response.status}).`);
+  const card = (await response.json()) as Record<string, unknown>;
   const provider = card.provider as { organization?: unknown } | undefined;
   const skills = Array.isArray(card.skills) ? (card.skills as Record<string, unknown>[]) : [];
   return {
