@@ -1,6 +1,6 @@
 // Opening a long session at a message far from its end.
 
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../support/test.ts';
 
 const TURNS = 2000;
@@ -32,12 +32,21 @@ test('a link to turn 700 of 2,000 opens with few requests, and can be scrolled b
     [3000, 'Question 70'],
   ] as const) {
     await thread.evaluate((element, top) => element.scrollBy(0, top), by);
-    await expect(page.getByText(new RegExp(`^${text}\\d$`)).first()).toBeInViewport();
+    await expect.poll(() => inViewport(page.getByText(new RegExp(`^${text}\\d$`)))).toBe(true);
   }
   expect(asked.length, 'nothing more is read around it').toBeLessThanOrEqual(MOST_REQUESTS);
   await page.getByRole('button', { name: 'Jump to latest' }).click();
   await expect(page.getByText(`Question ${TURNS}`, { exact: true })).toBeInViewport();
 });
+
+// Reports whether one of the elements can be seen: more are rendered above and below.
+const inViewport = (all: Locator): Promise<boolean> =>
+  all.evaluateAll((elements) =>
+    elements.some((element) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      return top >= 0 && bottom <= window.innerHeight;
+    }),
+  );
 
 // Collects the requests about a session from now on.
 function requestsAbout(page: Page, session: string): string[] {

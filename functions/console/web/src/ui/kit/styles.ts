@@ -1,13 +1,16 @@
 // Style sheets of parts that are loaded later. The bundler's loader requests each of them once, so
 // after a failure the part would come without its styles.
 
+// They are taken out of the document until they are requested again.
 const failed = new Set<HTMLLinkElement>();
 
 // Such events do not bubble.
 addEventListener(
   'error',
   ({ target }) => {
-    if (target instanceof HTMLLinkElement && target.rel === 'stylesheet') failed.add(target);
+    if (!(target instanceof HTMLLinkElement) || target.rel !== 'stylesheet') return;
+    failed.add(target);
+    target.remove();
   },
   { capture: true },
 );
@@ -23,6 +26,6 @@ function reload(link: HTMLLinkElement): Promise<void> {
   return new Promise((resolve, reject) => {
     again.addEventListener('load', () => resolve());
     again.addEventListener('error', () => reject(new Error(`${link.href} could not be loaded`)));
-    link.replaceWith(again);
+    document.head.append(again);
   });
 }
