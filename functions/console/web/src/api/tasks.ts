@@ -10,6 +10,10 @@ export function listTasks(api: Api, session: string): Promise<Task[]> {
   return api.tasks.list(session).all();
 }
 
+export function readTask(api: Api, session: string, id: string): Promise<Task> {
+  return api.tasks.get(session, id);
+}
+
 /** Creates or replaces a task. */
 export async function saveTask(api: Api, session: string, task: TaskSave): Promise<void> {
   await api.tasks.save(session, task);

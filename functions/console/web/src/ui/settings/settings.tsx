@@ -9,6 +9,7 @@ import { EditAutomation } from './automations/edit';
 import { Automations } from './automations/list';
 import { NewAutomation } from './automations/new';
 import { DataSection } from './data/data';
+import { Feedback } from './feedback/feedback';
 import { SECTIONS } from './sections';
 import { Usage } from './usage';
 import { Delivery } from './webhooks/delivery';
@@ -52,6 +53,9 @@ export function Settings() {
             </Route>
             <Route path="/settings/automations/:id/edit">
               {({ id }) => <EditAutomation id={id} />}
+            </Route>
+            <Route path="/settings/feedback">
+              <Feedback />
             </Route>
             <Route path="/settings/usage">
               <Usage />
