@@ -56,6 +56,42 @@ for (const width of [1280, 375]) {
   });
 }
 
+/** Closes the open dialog and presses Ctrl+K in one task; returns once the dialog's close event is over. */
+const closeAndOpenPalette = (page: Page) =>
+  page.evaluate(
+    () =>
+      new Promise<void>((done) => {
+        const dialog = document.querySelector<HTMLDialogElement>('dialog:modal');
+        dialog?.addEventListener('close', () => setTimeout(done));
+        dialog?.close();
+        dispatchEvent(new KeyboardEvent('keydown', { key: 'k', code: 'KeyK', ctrlKey: true }));
+      }),
+  );
+
+test('a dialog that is opened while another one closes stays open', async ({
+  console,
+  api,
+  page,
+}) => {
+  const { id } = await api.createSession({ name: 'A talk' });
+  await console.signIn(`/s/${id}`);
+  const field = palette(page).getByRole('combobox');
+  await page.keyboard.press('Control+k');
+  await field.fill('rename');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog', { name: 'Rename session' })).toBeVisible();
+  await closeAndOpenPalette(page);
+  await expect(page.getByRole('dialog')).toHaveCount(1);
+  await expect(field).toBeFocused();
+
+  await field.fill('tea');
+  await closeAndOpenPalette(page);
+  await expect(field).toBeFocused();
+  await expect(field).toHaveValue('');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+});
+
 test('keys of a single character act outside of fields, and can be turned off', async ({
   console,
   page,

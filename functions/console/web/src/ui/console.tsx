@@ -11,6 +11,7 @@ import { Context, createView } from './context';
 import { JoinPage } from './join/lazy';
 import { useGlobalKeys } from './keys/global';
 import { lazy, preloadWhenIdle } from './kit/lazy';
+import { OpenDialog } from './kit/modal';
 import { Toaster } from './kit/toaster';
 import { Layout } from './layout';
 import { Palette } from './palette/open';
@@ -26,7 +27,7 @@ export function Console({ app }: { app: App }) {
     <Context.Provider value={context}>
       <Router base={BASE}>
         {app.auth.user.value ? <Screens /> : <SignIn />}
-        {context.view.dialog}
+        <OpenDialog />
       </Router>
       <Toaster />
     </Context.Provider>

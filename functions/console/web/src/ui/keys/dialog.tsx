@@ -1,7 +1,8 @@
 // The list of keys, and the choice whether those of a single character act.
 
-import { useEffect, useId, useRef } from 'preact/hooks';
-import { useApp, useView } from '../context';
+import { useId, useRef } from 'preact/hooks';
+import { useApp } from '../context';
+import { Modal } from '../kit/modal';
 import { Keys } from './names';
 import { bindings, type Group } from './registry';
 import './keys.css';
@@ -10,20 +11,10 @@ const groups: readonly Group[] = ['Everywhere', 'In a chat', 'In the message fie
 
 export function KeysDialog() {
   const { keys } = useApp();
-  const { dialog } = useView();
   const element = useRef<HTMLDialogElement>(null);
   const title = useId();
-  useEffect(() => element.current?.showModal(), []);
   return (
-    <dialog
-      ref={element}
-      class="dialog keys-dialog"
-      aria-labelledby={title}
-      onClose={() => {
-        dialog.value = null;
-      }}
-      closedby="any"
-    >
+    <Modal element={element} class="dialog keys-dialog" aria-labelledby={title}>
       <form method="dialog">
         <h2 id={title}>Keys</h2>
         <div class="dialog-body">
@@ -61,6 +52,6 @@ export function KeysDialog() {
           </button>
         </div>
       </form>
-    </dialog>
+    </Modal>
   );
 }

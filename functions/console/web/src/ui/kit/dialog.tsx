@@ -1,8 +1,9 @@
-// A modal dialog. The browser traps and restores the focus, and closes it on Escape.
+// A dialog that asks, with a button for its action and one to cancel.
 
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { useApp, useView } from '../context';
+import { useId, useRef, useState } from 'preact/hooks';
+import { useApp } from '../context';
+import { Modal } from './modal';
 
 interface Props {
   title: string;
@@ -18,11 +19,9 @@ interface Props {
 
 export function Dialog({ title, children, submit }: Props) {
   const { toasts } = useApp();
-  const { dialog } = useView();
-  const ref = useRef<HTMLDialogElement>(null);
+  const element = useRef<HTMLDialogElement>(null);
   const [busy, setBusy] = useState(false);
   const label = useId();
-  useEffect(() => ref.current?.showModal(), []);
 
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -30,27 +29,19 @@ export function Dialog({ title, children, submit }: Props) {
     setBusy(true);
     try {
       await submit.run(new FormData(event.currentTarget as HTMLFormElement));
-      ref.current?.close();
+      element.current?.close();
     } catch (error) {
       toasts.fail(error);
       setBusy(false);
     }
   };
   return (
-    <dialog
-      ref={ref}
-      class="dialog"
-      aria-labelledby={label}
-      onClose={() => {
-        dialog.value = null;
-      }}
-      closedby="any"
-    >
+    <Modal element={element} class="dialog" aria-labelledby={label}>
       <form method="dialog" onSubmit={onSubmit}>
         <h2 id={label}>{title}</h2>
         <div class="dialog-body">{children}</div>
         <div class="dialog-buttons">
-          <button type="button" class="button" onClick={() => ref.current?.close()}>
+          <button type="button" class="button" onClick={() => element.current?.close()}>
             Cancel
           </button>
           <button
@@ -63,6 +54,6 @@ export function Dialog({ title, children, submit }: Props) {
           </button>
         </div>
       </form>
-    </dialog>
+    </Modal>
   );
 }

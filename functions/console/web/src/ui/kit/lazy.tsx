@@ -3,7 +3,7 @@
 
 import type { ComponentChildren, ComponentType, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useView } from '../context';
+import { Modal } from './modal';
 import { reloadStyles } from './styles';
 
 export interface Lazy<P> {
@@ -88,28 +88,11 @@ function PartFrame({ children }: { children: ComponentChildren }) {
 }
 
 function DialogFrame({ children }: { children: ComponentChildren }) {
-  const { dialog } = useView();
   const element = useRef<HTMLDialogElement>(null);
-  const left = useRef(false);
-  useEffect(() => {
-    element.current?.showModal();
-    return () => {
-      left.current = true;
-      element.current?.close(); // gives the focus back, for the dialog that follows
-    };
-  }, []);
   return (
-    <dialog
-      ref={element}
-      class="dialog lazy"
-      aria-label="Loading"
-      onClose={() => {
-        if (!left.current) dialog.value = null;
-      }}
-      closedby="any"
-    >
+    <Modal element={element} class="dialog lazy" aria-label="Loading">
       {children}
-    </dialog>
+    </Modal>
   );
 }
 

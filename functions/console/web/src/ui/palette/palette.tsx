@@ -4,19 +4,18 @@ import { Search } from 'lucide-preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Session } from '../../api/types';
 import type { Chat } from '../../store/chat';
-import { useApp, useView } from '../context';
+import { useApp } from '../context';
 import { Keys } from '../keys/names';
 import { pressed } from '../keys/registry';
+import { Modal } from '../kit/modal';
 import { matching } from './match';
 import { chatSources, type PaletteEntry, type PaletteGroup, sources } from './registry';
 import './palette.css';
 
 export function Palette() {
   const { chat } = useApp();
-  const { dialog } = useView();
   const element = useRef<HTMLDialogElement>(null);
   const chosen = useRef<PaletteEntry | null>(null);
-  useLayoutEffect(() => element.current?.showModal(), []); // at once: keys that follow go into it
   const open = chat.value;
   const session = open?.session.value ?? null;
   const choose = (entry: PaletteEntry) => {
@@ -24,27 +23,23 @@ export function Palette() {
     element.current?.close();
   };
   return (
-    <dialog
-      ref={element}
+    <Modal
+      element={element}
       class="dialog palette"
       aria-label="Find a chat or an action"
-      onClose={() => {
-        dialog.value = null;
-        chosen.current?.run(); // it may open another dialog
-      }}
+      closed={() => chosen.current?.run()} // it may open another dialog
       onKeyDown={(event) => {
         if (!pressed(event, 'palette')) return;
         event.preventDefault();
         element.current?.close();
       }}
-      closedby="any"
     >
       {open && session ? (
         <WithChat key={open.id} chat={open} session={session} choose={choose} />
       ) : (
         <Finding key="" groups={[]} choose={choose} />
       )}
-    </dialog>
+    </Modal>
   );
 }
 

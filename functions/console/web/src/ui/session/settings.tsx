@@ -1,11 +1,12 @@
 // The settings of a session: its name, how long it is kept, and its metadata.
 
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useRef } from 'preact/hooks';
 import type { SessionChange } from 'rethread';
 import type { Session } from '../../api/types';
-import { useApp, useView } from '../context';
+import { useApp } from '../context';
 import { Field } from '../kit/field';
 import { Form, FormError } from '../kit/form';
+import { Modal } from '../kit/modal';
 import { exact } from '../kit/time';
 import { Shown } from '../settings/loaded';
 import { useVersion } from '../settings/version';
@@ -14,10 +15,8 @@ import { RetentionField, retentionOf } from './retention';
 
 export function SessionSettings({ id }: { id: string }) {
   const { api, sessions, chat, toasts } = useApp();
-  const { dialog } = useView();
   const element = useRef<HTMLDialogElement>(null);
   const label = useId();
-  useEffect(() => element.current?.showModal(), []);
   const session = useVersion(`session ${id}`, (options) => api.sessions.get(id, options));
   const close = () => element.current?.close();
   const save = async (change: SessionChange, etag: string) => {
@@ -28,13 +27,11 @@ export function SessionSettings({ id }: { id: string }) {
     close();
   };
   return (
-    <dialog
-      ref={element}
+    <Modal
+      element={element}
       class="dialog session-settings"
       aria-labelledby={label}
-      onClose={() => {
-        dialog.value = null;
-      }}
+      closedby="closerequest" // a press beside it would lose what was typed
     >
       <div class="session-settings-body">
         <h2 id={label}>Session settings</h2>
@@ -47,7 +44,7 @@ export function SessionSettings({ id }: { id: string }) {
           )}
         </Shown>
       </div>
-    </dialog>
+    </Modal>
   );
 }
 

@@ -4,28 +4,24 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Session } from '../../api/types';
 import { Sharing } from '../../store/sharing';
 import '../../styles/share.css';
-import { useApp, useView } from '../context';
+import { useApp } from '../context';
+import { Modal } from '../kit/modal';
 import { ShareForm } from './form';
 import { NewLink } from './link';
 import { ShareList } from './list';
 
 export function ShareDialog({ session }: { session: Session }) {
   const { api } = useApp();
-  const { dialog } = useView();
   const [sharing] = useState(() => new Sharing(api, session.id));
-  const ref = useRef<HTMLDialogElement>(null);
+  const element = useRef<HTMLDialogElement>(null);
   const label = useId();
-  useEffect(() => ref.current?.showModal(), []);
   useEffect(() => sharing.follow(), [sharing]);
   const link = sharing.link.value;
   return (
-    <dialog
-      ref={ref}
+    <Modal
+      element={element}
       class="dialog share"
       aria-labelledby={label}
-      onClose={() => {
-        dialog.value = null;
-      }}
       closedby={link ? 'closerequest' : 'any'} // a press beside it would lose the link
     >
       <h2 id={label}>
@@ -37,10 +33,10 @@ export function ShareDialog({ session }: { session: Session }) {
         <ShareList sharing={sharing} />
       </div>
       <div class="dialog-buttons">
-        <button type="button" class="button" onClick={() => ref.current?.close()}>
+        <button type="button" class="button" onClick={() => element.current?.close()}>
           Done
         </button>
       </div>
-    </dialog>
+    </Modal>
   );
 }
