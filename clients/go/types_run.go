@@ -32,6 +32,9 @@ type RunRequest struct {
 	OnActive string `json:"on_active,omitempty"`
 	// OnFailed is what to do when the last run failed: discard (the default) or block.
 	OnFailed string `json:"on_failed,omitempty"`
+	// ExpectedSeq is the log's newest position that the caller has seen; another one is
+	// a conflict. It is not for OnActive enqueue.
+	ExpectedSeq *int64 `json:"expected_seq,omitempty"`
 }
 
 // InputEvent is an event of a run's input, whose invocation id is that of the run.

@@ -13,10 +13,29 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// A run can be started after a position that the caller has seen. Whatever another
-// caller does at any of its steps, only one of them begins a run there.
+// A run can be started after a position that the caller has seen, also if it discards
+// a failed one. Whatever another caller does at any of its steps, only one of them
+// begins a run there.
 func TestStart_expected(t *testing.T) {
 	t.Parallel()
+	for before, problem := range map[run.Status]*run.Problem{
+		run.Completed: nil, run.Failed: run.NewProblem("boom", "it broke"),
+	} {
+		t.Run(string(before), func(t *testing.T) {
+			t.Parallel()
+			raceForPosition(t, func(s *stores.Store) {
+				mustCreate(t, s, alice, "s", nil)
+				mustStart(t, s, startOf(t, "s", "r0", "hi"))
+				mustEnd(t, s, refOf("s", "r0"), before, problem)
+			})
+		})
+	}
+}
+
+// raceForPosition starts a run after a position that a rival takes, at each step of
+// the start.
+func raceForPosition(t *testing.T, prepare func(*stores.Store)) {
+	t.Helper()
 	raced, refused := 0, 0
 	for step := 1; ; step++ {
 		var calls atomic.Int64
@@ -29,9 +48,7 @@ func TestStart_expected(t *testing.T) {
 			}
 			return nil
 		}}))
-		mustCreate(t, s, alice, "s", nil)
-		mustStart(t, s, startOf(t, "s", "r0", "hi"))
-		mustEnd(t, s, refOf("s", "r0"), run.Completed, nil)
+		prepare(s)
 		seen, err := s.Get(t.Context(), alice, "s")
 		if err != nil {
 			t.Fatal(err)

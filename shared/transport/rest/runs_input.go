@@ -50,6 +50,12 @@ func (c *call) newRun() (s run.Start, err error) {
 		return s, err
 	}
 	s.Mode, s.OnActive, s.OnFailed = run.Mode(mode), run.OnActive(active), run.OnFailed(failed)
+	if s.ExpectedSeq, err = body.expectedSeq(); err != nil {
+		return s, err
+	}
+	if s.ExpectedSeq != nil && s.OnActive == run.Enqueue {
+		return s, fieldFault(fault.Invalid, "/expected_seq", "must be absent with on_active enqueue: the input gets its position later")
+	}
 	return s, s.Validate()
 }
 

@@ -60,6 +60,12 @@ func TestStartRequest(t *testing.T) {
 			startOf(`,"agent":"default","mode":"agent","on_active":"cancel_and_merge","on_failed":"block"`, hello),
 			run.Start{Agent: "default", Mode: run.Managed, OnActive: run.CancelAndMerge, OnFailed: run.Block},
 		},
+		"a position": {
+			startOf(`,"expected_seq":7`, hello),
+			run.Start{
+				Agent: "data_analyst", Mode: run.Managed, OnActive: run.Reject, OnFailed: run.Discard, ExpectedSeq: new(int64(7)),
+			},
+		},
 		"an external agent of any name": {
 			startOf(`,"agent":"theirs","mode":"external"`, hello),
 			run.Start{Agent: "theirs", Mode: run.External, OnActive: run.Reject, OnFailed: run.Discard},
@@ -161,6 +167,9 @@ func TestStartBadInput(t *testing.T) {
 		"on_active of a wrong type": {startOf(`,"on_active":null`, hello), "/on_active", 400},
 		"an unknown on_failed":      {startOf(`,"on_failed":"retry"`, hello), "/on_failed", 422},
 		"on_failed of a wrong type": {startOf(`,"on_failed":[]`, hello), "/on_failed", 400},
+		"a position before the log": {startOf(`,"expected_seq":-1`, hello), "/expected_seq", 422},
+		"no position":               {startOf(`,"expected_seq":"7"`, hello), "/expected_seq", 400},
+		"a position in the queue":   {startOf(`,"expected_seq":7,"on_active":"enqueue"`, hello), "/expected_seq", 422},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.mustRefuse(t, c.status, c.pointer, post(alice, "/sessions/s/runs", c.body))

@@ -484,6 +484,7 @@ class RunRequest(TypedDict, total=False):
     mode: Literal["agent", "external"]
     on_active: Literal["reject", "cancel_and_merge", "enqueue"]
     on_failed: Literal["discard", "block"]
+    expected_seq: int
 
 
 RunStatus = Literal["in_progress", "queued", "completed", "failed", "cancelled"]
