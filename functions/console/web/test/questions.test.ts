@@ -4,7 +4,7 @@ import { Messages } from '../src/store/message';
 import { answerText, questionsOf, responseOf } from '../src/store/questions';
 import { turnsOf } from '../src/store/turns';
 import { answerOf, fieldsOf } from '../src/ui/questions/schema';
-import { event, FakeServer, fakeChat, session } from './fakes';
+import { type Answer, event, FakeServer, fakeChat, session } from './fakes';
 
 const IDLE = { status: 'idle', run: '', error: null } as const;
 
@@ -75,26 +75,31 @@ describe('the questions of a turn', () => {
 describe('answers', () => {
   function asking(...ids: string[]) {
     const server = new FakeServer();
-    server.answer = () => [200, { data: session('s1') }];
+    const asks = calls(
+      'a',
+      ids.map((id) => ({ id, name: 'ask', args: {} })),
+    );
+    /** The thread as the server has it, newest items first. */
+    const thread = { items: [asks], status: 'idle', session: session('s1', { head_seq: 7 }) };
+    const refusals: Answer[] = [];
+    server.answer = ({ path }) => {
+      if (path.endsWith('/thread')) return [200, { data: thread }];
+      if (path.endsWith('/runs')) return refusals.shift() ?? [202, { data: thread }];
+      return [200, { data: session('s1') }];
+    };
     const fake = fakeChat(server);
     fake.chat.session.value = session('s1');
-    fake.show({
-      items: [
-        calls(
-          'a',
-          ids.map((id) => ({ id, name: 'ask', args: {} })),
-        ),
-      ],
-    });
+    fake.show({ items: [asks] });
     const sent = () =>
       server.asked.filter(({ path }) => path.endsWith('/runs')).map(({ body }) => body);
-    return { ...fake, server, sent };
+    const [question] = fake.chat.questions.value;
+    if (!question) throw new Error('no question');
+    const told = () => fake.toasts.list.value.map(({ text }) => text);
+    return { ...fake, server, thread, refusals, sent, question, told };
   }
 
   test('to the only question are sent at once', async () => {
-    const { chat, sent } = asking('1');
-    const [question] = chat.questions.value;
-    if (!question) throw new Error('no question');
+    const { chat, sent, question } = asking('1');
     await Promise.all([
       chat.answers.give(question, { result: 'x' }),
       chat.answers.give(question, {}),
@@ -102,6 +107,65 @@ describe('answers', () => {
     const function_response = { id: '1', name: 'ask', response: { result: 'x' } };
     expect(sent()).toMatchObject([{ input: [{ content: { parts: [{ function_response }] } }] }]);
     expect(sent()).toHaveLength(1);
+    expect(sent()).toMatchObject([{ on_active: 'reject', expected_seq: 7 }]);
+  });
+
+  test('are not sent if the question is answered, and what was written stays', async () => {
+    const { chat, thread, sent, question, told } = asking('1');
+    thread.items.unshift(response('b', 'user', '1', { result: 'No' }));
+    await chat.answers.give(question, { result: 'Yes, please' });
+    expect(sent()).toEqual([]);
+    expect(told()).toEqual(['The question has already been answered. Your answer was not sent.']);
+    expect(chat.draft.value).toBe('Yes, please');
+    expect(chat.sending.value).toBe(false);
+  });
+
+  test.each<[string, (thread: ReturnType<typeof asking>['thread']) => void]>([
+    ['other input', ({ items }) => items.unshift(event('b', { text: 'And?' }))],
+    ['a rewind', ({ items }) => items.pop()],
+    ['a run', ({ session: of }) => Object.assign(of, { active_run_id: 'r' })],
+    ['input that waits', (thread) => Object.assign(thread, { queued: [{ run_id: 'r' }] })],
+  ])('are not sent if %s has closed the question', async (_, change) => {
+    const { chat, thread, sent, question, told } = asking('1');
+    change(thread);
+    await chat.answers.give(question, { confirmed: true });
+    expect(sent()).toEqual([]);
+    expect(told()).toEqual(['The chat has gone on since the question. Your answer was not sent.']);
+    expect(chat.draft.value).toBe('');
+  });
+
+  test('are sent again if the log has gone on and the question is open', async () => {
+    const { chat, thread, server, sent, question, told } = asking('1');
+    const { answer } = server;
+    server.answer = (asked) => {
+      if (!asked.path.endsWith('/runs') || thread.session.head_seq === 8) return answer(asked);
+      thread.session.head_seq = 8;
+      return [409, { status: 409, detail: 'the head of the log is 8, not 7', head_seq: 8 }];
+    };
+    await chat.answers.give(question, { confirmed: true });
+    expect(sent()).toMatchObject([{ expected_seq: 7 }, { expected_seq: 8 }]);
+    expect(told()).toEqual([]);
+  });
+
+  test('are not sent again if another one has won', async () => {
+    const { chat, thread, server, sent, question, told } = asking('1');
+    const { answer } = server;
+    server.answer = (asked) => {
+      if (!asked.path.endsWith('/runs')) return answer(asked);
+      thread.items.unshift(response('b', 'user', '1', { confirmed: false }));
+      return [409, { status: 409, detail: 'a run is in progress', run_id: 'b' }];
+    };
+    await chat.answers.give(question, { confirmed: true });
+    expect(sent()).toHaveLength(1);
+    expect(told()).toEqual(['The question has already been answered. Your answer was not sent.']);
+  });
+
+  test('give up when the log goes on with each attempt', async () => {
+    const { chat, refusals, sent, question, told } = asking('1');
+    const refusal: Answer = [409, { status: 409, detail: 'the log has gone on', head_seq: 8 }];
+    refusals.push(refusal, refusal, refusal);
+    await chat.answers.give(question, { confirmed: true });
+    expect([sent().length, told()]).toEqual([3, ['the log has gone on']]);
   });
 
   test('to several questions are sent together, once all are there', async () => {
@@ -123,10 +187,8 @@ describe('answers', () => {
   });
 
   test('that are refused can be given again', async () => {
-    const { chat, server } = asking('1');
-    server.answer = () => [422, { status: 422, detail: 'no' }];
-    const [question] = chat.questions.value;
-    if (!question) throw new Error('no question');
+    const { chat, refusals, question } = asking('1');
+    refusals.push([422, { status: 422, detail: 'no' }]);
     await chat.answers.give(question, { result: 'x' });
     expect(chat.answers.given.value.size).toBe(0);
     expect(chat.questions.value).toHaveLength(1);

@@ -1,8 +1,9 @@
 // The choice of an agent, and the questions of agents to the person.
 
-import type { Page } from '@playwright/test';
+import type { Page, Route } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
 import type { Api } from '../support/api.ts';
+import { Console } from '../support/console.ts';
 import { expect, test } from '../support/test.ts';
 
 async function choose(page: Page, agent: string): Promise<void> {
@@ -153,4 +154,86 @@ test('a reader sees the agent’s question without a form', async ({
   await expect(reader.getByText('You can read this chat.')).toBeVisible();
   await expect(reader.getByTestId('question')).toHaveCount(0);
   await guest.close();
+});
+
+const confirmation = {
+  id: 'q',
+  name: 'adk_request_confirmation',
+  args: { toolConfirmation: { hint: 'Delete all files?' } },
+};
+
+const ANSWERED = 'The question has already been answered. Your answer was not sent.';
+
+for (const { when, width, between } of [
+  { when: 'at once', width: 1280, between: async () => {} },
+  {
+    when: 'before the other tab knows',
+    width: 375,
+    between: async (api: Api, id: string) => {
+      await expect.poll(async () => (await responses(api, id)).length).toBe(1);
+      await expect.poll(async () => (await api.session(id)).active_run_id).toBeNull();
+    },
+  },
+]) {
+  test(`of an approval and a rejection ${when}, one reaches the agent, ${width} pixels wide`, async ({
+    console,
+    api,
+    page,
+    context,
+    url,
+    user,
+    faults,
+  }) => {
+    faults.allow(/status of 409/);
+    const { id } = await api.createSession({ name: 'Files' });
+    await asks(api, id, [confirmation]);
+    await console.signIn(`/s/${id}`);
+    const other = new Console(await context.newPage(), url, user);
+    await other.openSession(id);
+    const starts: Route[] = [];
+    await context.route('**/runs', (route) => void starts.push(route));
+    for (const [tab, choice] of [
+      [other.page, 'Reject'],
+      [page, 'Approve'],
+    ] as const) {
+      await tab.bringToFront();
+      await tab.setViewportSize({ width, height: 800 });
+      await tab.getByRole('button', { name: choice }).click();
+    }
+    await expect.poll(() => starts.length).toBe(2);
+    await starts[0]?.continue();
+    await between(api, id);
+    await starts[1]?.continue();
+
+    const told = [page, other.page].map((tab) => tab.getByText(ANSWERED));
+    const losers = async () => (await Promise.all(told.map((toast) => toast.count()))).sort();
+    await expect.poll(losers).toEqual([0, 1]);
+    const given = await responses(api, id);
+    expect(given).toHaveLength(1);
+    const { confirmed } = (given[0] as { response: { confirmed: boolean } }).response;
+    for (const tab of [console, other]) {
+      await tab.waitFor('idle');
+      await expect(tab.said('user')).toHaveText([confirmed ? 'Approved' : 'Rejected']);
+      await expect(tab.said('agent').last()).toContainText('The tool answered');
+      await expect(tab.page.getByTestId('question')).toHaveCount(0);
+    }
+  });
+}
+
+test('an answer is not sent behind another question', async ({ console, api, page }) => {
+  const { id } = await api.createSession({ name: 'Colours' });
+  await asks(api, id, [{ id: 'q', name: 'ask', args: { question: 'Which?' } }]);
+  await console.signIn(`/s/${id}`);
+  const reads: Route[] = [];
+  await page.route('**/thread?order=desc*', (route) => void reads.push(route));
+  await page.getByRole('textbox', { name: 'Your answer' }).fill('Blue');
+  await page.getByRole('button', { name: 'Answer', exact: true }).click();
+  await expect.poll(() => reads.length).toBe(1);
+  await api.ask(id, '/long 300');
+  await reads[0]?.continue();
+  await expect(page.getByTestId('toast')).toContainText('The chat has gone on since the question.');
+  await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('Blue');
+  await expect(console.said('user')).toHaveText(['/long 300']);
+  await expect(page.getByTestId('queue')).toHaveCount(0);
+  expect(await responses(api, id)).toEqual([]);
 });

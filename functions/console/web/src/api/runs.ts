@@ -4,24 +4,44 @@ import type { RunRequest } from 'rethread';
 import type { Api } from './client';
 import type { InputEvent, Thread } from './types';
 
-/**
- * Starts a run of the session's agent, or of another one. While another run is active, or inputs are queued, it is
- * queued behind them, or rejected with a conflict (409).
- */
+export interface StartOptions {
+  /** Identifies the start, so that it can be repeated. */
+  key: string;
+  /**
+   * What happens while another run is active, or inputs are queued: the input is queued behind them, or
+   * rejected with a conflict (409).
+   */
+  active: 'reject' | 'enqueue';
+  /** The agent; '' for the session's. */
+  agent: string;
+  /** The head of the log as known; if it has moved, that is a conflict (409). */
+  expectedSeq?: number;
+}
+
 export function startRun(
   api: Api,
   session: string,
   input: InputEvent[],
-  key: string,
-  active: 'reject' | 'enqueue' = 'enqueue',
-  agent = '',
+  { key, active, agent, expectedSeq }: StartOptions,
 ): Promise<Thread> {
-  const named = agent ? { agent } : {};
-  const request = { input, on_active: active, mode: 'agent', on_failed: 'discard', ...named };
+  const request = {
+    input,
+    on_active: active,
+    mode: 'agent',
+    on_failed: 'discard',
+    ...(agent && { agent }),
+    ...(expectedSeq !== undefined && { expected_seq: expectedSeq }),
+  };
   return api.runs.start(session, request as RunRequest, { idempotencyKey: key });
 }
 
 /** Cancels a run; a finished one does not change. */
 export function cancelRun(api: Api, session: string, run: string): Promise<Thread> {
   return api.runs.cancel(session, run);
+}
+
+/** The newest items of a thread, oldest first, with its session and queue. */
+export async function readEnd(api: Api, session: string, limit: number): Promise<Thread> {
+  const thread = await api.thread.get(session, { order: 'desc', limit });
+  return { ...thread, items: thread.items.toReversed() };
 }

@@ -2,12 +2,20 @@
 // question that the next input leaves out for cancelled.
 
 import { computed, signal } from '@preact/signals-core';
+import type { Api } from '../api/client';
 import type { InputEvent } from '../api/types';
+import { keepText } from './drafts';
 import { answering, type Question, type Response } from './questions';
+import type { Begun, Start } from './revision';
+import { Closed, startAnswered } from './start-answered';
+import type { Turn } from './turns';
 
 interface Asked {
+  id: string;
+  draft: { value: string };
+  turns: { readonly value: readonly Turn[] };
   questions: { readonly value: readonly Question[] };
-  ask(input: InputEvent[]): Promise<unknown>;
+  ask(input: InputEvent[], options: { start: Start }): Promise<Begun | null>;
 }
 
 export class Answers {
@@ -20,9 +28,11 @@ export class Answers {
   );
 
   readonly #chat: Asked;
+  readonly #api: Api;
 
-  constructor(chat: Asked) {
+  constructor(chat: Asked, api: Api) {
     this.#chat = chat;
+    this.#api = api;
   }
 
   /** Answers a question. The answer to the only one is sent at once. */
@@ -50,10 +60,32 @@ export class Answers {
     if (answers.length === 0) return;
     this.sending.value = true;
     try {
-      await this.#chat.ask([answering(answers)]);
+      await this.#send(answers);
     } finally {
       this.sending.value = false;
       this.given.value = new Map(); // what was refused is asked again
     }
   }
+
+  async #send(answers: readonly (readonly [Question, Response])[]): Promise<void> {
+    const invocation = this.#chat.turns.value.at(-1)?.invocation ?? '';
+    const calls = new Set(answers.map(([{ id }]) => id));
+    const start: Start = async (input, agent) => {
+      try {
+        return await startAnswered(this.#api, this.#chat.id, { invocation, calls }, input, agent);
+      } catch (error) {
+        if (error instanceof Closed) keepText(this.#chat.draft, writtenIn(answers));
+        throw error;
+      }
+    };
+    await this.#chat.ask([answering(answers)], { start });
+  }
+}
+
+/** What the user has written, rather than chosen. */
+function writtenIn(answers: readonly (readonly [Question, Response])[]): string {
+  const texts = answers.map(([{ choices }, { result }]) =>
+    choices.length === 0 && typeof result === 'string' ? result : '',
+  );
+  return texts.filter(Boolean).join('\n\n');
 }

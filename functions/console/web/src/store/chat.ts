@@ -21,7 +21,7 @@ import { isQuestion, type Message, Messages } from './message';
 import { LARGEST, Older } from './older';
 import { questionsOf } from './questions';
 import { Queue, runOf } from './queue';
-import { type Begun, type Instead, Revision } from './revision';
+import { type Begun, type Instead, Revision, type Start } from './revision';
 import { eventsBefore } from './rewind-effect';
 import { rightsOf } from './rights';
 import type { Toasts } from './toasts';
@@ -56,6 +56,15 @@ interface Pending {
   instead: string;
   /** The server's response, once it has arrived. */
   taken?: Taken;
+}
+
+interface AskOptions {
+  /** What the question replaces. */
+  instead?: Instead | undefined;
+  /** Makes the event that is sent in place of the last one, which is shown meanwhile. */
+  complete?: (() => Promise<InputEvent>) | undefined;
+  /** Starts the run, which is then never queued. */
+  start?: Start;
 }
 
 interface Taken {
@@ -131,7 +140,7 @@ export class Chat {
       ? questionsOf(this.turns.value.at(-1))
       : [],
   );
-  readonly answers: Answers = new Answers(this);
+  readonly answers: Answers;
 
   readonly #deps: ChatDeps;
   readonly #watching: Watching;
@@ -145,6 +154,7 @@ export class Chat {
     this.#deps = deps;
     this.feedback = new Feedback(this, deps.api, deps.toasts);
     this.queue = new Queue(id, deps.api, deps.toasts);
+    this.answers = new Answers(this, deps.api);
     const { api, toasts } = deps;
     const changed = (session: Session) => this.changed(session);
     this.undo = new Undo(id, { api, toasts, changed });
@@ -203,7 +213,7 @@ export class Chat {
     const parts = [...(text ? [{ text }] : []), ...names];
     const input = [{ author: 'user', content: { role: 'user', parts } }];
     const complete = files.length > 0 ? () => this.#upload(text) : undefined;
-    const sent = (await this.ask(input, undefined, complete)) !== null;
+    const sent = (await this.ask(input, { complete })) !== null;
     if (sent) for (const { id } of files) this.files.remove(id);
     return sent;
   }
@@ -239,16 +249,14 @@ export class Chat {
   /**
    * Sends a question, or one that replaces others. Returns its run, which may be queued; null if that
    * failed, which a toast says.
-   * @param complete makes the event that is sent in place of the last one, which is shown meanwhile
    */
   async ask(
     input: InputEvent[],
-    instead?: Instead,
-    complete?: () => Promise<InputEvent>,
+    { instead, complete, start }: AskOptions = {},
   ): Promise<Begun | null> {
     if (this.sending.value) return null;
     const events = input.map((event) => ({ ...event, id: uid() }));
-    const queued = !instead && this.queues.value;
+    const queued = !instead && !start && this.queues.value;
     const last = this.turns.value.at(-1);
     const discards = last && isOver(last) && !queued ? last.invocation : '';
     this.#pending.value = {
@@ -261,11 +269,8 @@ export class Chat {
       if (complete) events.push({ ...(await complete()), id: events.pop()?.id ?? uid() });
       const rewound = await instead?.rewind?.();
       if (rewound) this.changed(rewound.session);
-      // A queue may wait for a failed run to be discarded
-      const first = instead || this.state.value.status === 'failed';
-      const active = first ? 'reject' : 'enqueue';
-      const agent = this.agent.value;
-      const thread = await startRun(this.#deps.api, this.id, events, uid(), active, agent);
+      const begin = start ?? this.#starting(instead !== undefined);
+      const thread = await begin(events, this.agent.value);
       return batch(() => this.#accepted(thread, events));
     } catch (error) {
       this.#pending.value = null;
@@ -275,6 +280,14 @@ export class Chat {
     } finally {
       this.queue.sends(null);
     }
+  }
+
+  // A queue may wait for a failed run to be discarded.
+  #starting(replaces: boolean): Start {
+    const first = replaces || this.state.value.status === 'failed';
+    const active = first ? 'reject' : 'enqueue';
+    return (input, agent) =>
+      startRun(this.#deps.api, this.id, input, { key: uid(), active, agent });
   }
 
   #accepted(thread: Thread, events: InputEvent[]): Begun {

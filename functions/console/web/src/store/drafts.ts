@@ -44,3 +44,9 @@ export class Drafts {
     }
   }
 }
+
+/** Puts a text that could not be sent into a draft, before what is there. */
+export function keepText(draft: { value: string }, text: string): void {
+  if (text === '' || draft.value.startsWith(text)) return;
+  draft.value = draft.value.trim() === '' ? text : `${text}\n\n${draft.value}`;
+}

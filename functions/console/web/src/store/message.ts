@@ -73,6 +73,11 @@ export class Messages {
 export const isQuestion = ({ role, blocks }: Message): boolean =>
   role === 'user' && blocks.some(({ kind }) => kind !== 'answer');
 
+/** Whether an event is a user's response to one of these calls. */
+export const respondsTo = (event: Event, calls: ReadonlySet<string>): boolean =>
+  event.author === 'user' &&
+  partsOf(event).some(({ function_response: response }) => calls.has(response?.id ?? ''));
+
 /** The text of a message, for copying. */
 export function textOf(message: Message): string {
   return message.blocks.flatMap((block) => (block.kind === 'text' ? block.text : [])).join('\n\n');

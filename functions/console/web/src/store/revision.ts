@@ -3,7 +3,8 @@
 import { signal } from '@preact/signals-core';
 import { type Api, uid } from '../api/client';
 import { rewindSession } from '../api/rewind';
-import type { Event, InputEvent, Rewound, Session } from '../api/types';
+import type { Event, InputEvent, Rewound, Session, Thread } from '../api/types';
+import { keepText } from './drafts';
 import { type Message, textOf } from './message';
 import type { Toasts } from './toasts';
 import { inputOf, isOver, type Turn } from './turns';
@@ -16,7 +17,7 @@ export interface Revised {
   turns: { peek(): Turn[] };
   running: { peek(): boolean };
   whole(turn: Turn): Promise<Turn>;
-  ask(input: InputEvent[], instead: Instead): Promise<Begun | null>;
+  ask(input: InputEvent[], options: { instead: Instead }): Promise<Begun | null>;
 }
 
 /** What a question replaces: an invocation, and everything after it. */
@@ -25,6 +26,9 @@ export interface Instead {
   /** Takes it away, before the question is sent; without, the server discards it. */
   rewind?: () => Promise<Rewound>;
 }
+
+/** Starts the run of an input. */
+export type Start = (input: InputEvent[], agent: string) => Promise<Thread>;
 
 /** A run that has begun. */
 export interface Begun {
@@ -84,7 +88,7 @@ export class Revision {
   keep(items: readonly Event[]): void {
     const { editing, text } = this;
     if (editing.value === '' || items.some(({ id }) => id === editing.value)) return;
-    this.#save(text.value);
+    keepText(this.#chat.draft, text.value);
     this.cancel();
     this.#deps.toasts.say('The question is gone. What you wrote is in the message field.');
   }
@@ -110,8 +114,8 @@ export class Revision {
       return rewound;
     };
     const instead = discards ? { of: invocation } : { of: invocation, rewind };
-    const begun = await this.#chat.ask(input, instead);
-    if (!begun) this.#save(text);
+    const begun = await this.#chat.ask(input, { instead });
+    if (!begun) keepText(this.#chat.draft, text);
     this.#did(invocation, rewound, begun);
   }
 
@@ -131,13 +135,6 @@ export class Revision {
     const { api } = this.#deps;
     const options = { before, conflicts: 'keep', cancelRun: this.#chat.running.peek() } as const;
     return rewindSession(api, this.#chat.id, options, uid());
-  }
-
-  // What was written must not be lost; it precedes what is in the message field.
-  #save(text: string): void {
-    const { draft } = this.#chat;
-    if (text === '' || draft.value.startsWith(text)) return;
-    draft.value = draft.value.trim() === '' ? text : `${text}\n\n${draft.value}`;
   }
 }
 
