@@ -237,3 +237,39 @@ test('an answer is not sent behind another question', async ({ console, api, pag
   await expect(page.getByTestId('queue')).toHaveCount(0);
   expect(await responses(api, id)).toEqual([]);
 });
+
+const preferGone = (page: Page) =>
+  page.addInitScript(() => localStorage.setItem('rethread.agent', 'gone'));
+
+test('a new chat does not use a remembered agent that is not configured any more', async ({
+  console,
+  page,
+}) => {
+  await preferGone(page);
+  const reads: Route[] = [];
+  await page.route('**/v1/models', (route) => void reads.push(route));
+  await console.signIn();
+  await page.getByRole('textbox', { name: 'Message' }).fill('Hello');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => reads.length).toBe(1);
+  await reads[0]?.continue();
+  await expect(page.getByTestId('toast')).toContainText('is not available. The default one is');
+  await expect(console.said('agent')).toContainText('You said: "Hello"');
+  await console.waitFor('idle');
+  await expect(page.getByTestId('agent')).toHaveText('Agent: default');
+});
+
+test('a new chat begins with the default agent if the agents cannot be loaded', async ({
+  console,
+  page,
+  faults,
+}) => {
+  faults.allow(/ERR_FAILED/);
+  await preferGone(page);
+  await page.route('**/v1/models', (route) => route.abort());
+  await console.signIn();
+  await console.ask('Hello');
+  await expect(page.getByTestId('toast')).toContainText('The agents could not be loaded.');
+  await expect(console.said('agent')).toContainText('You said: "Hello"');
+  await console.waitFor('idle');
+});

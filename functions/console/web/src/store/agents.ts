@@ -3,10 +3,12 @@
 import { effect, type Signal, signal } from '@preact/signals-core';
 import { type AgentCard, listAgents, readCard } from '../api/agents';
 import type { Api } from '../api/client';
+import { quote } from './text';
 
 const STORAGE_KEY = 'rethread.agent';
 /** The agent of runs for which neither the session nor the question names one. */
 const DEFAULT = 'default';
+const WAIT = 5000; // milliseconds that a new chat waits for the names
 
 /** The agent that was chosen for a chat in this tab; '' for none. */
 export function agentOf(session: string): Signal<string> {
@@ -44,6 +46,40 @@ export class Agents {
       },
     );
     return this.#loading;
+  }
+
+  /**
+   * The agent of a new chat: the preferred one if it is configured, else '' for the default one. Waits
+   * for the names, and rejects if no agent would answer.
+   * @param say called with a text if the preferred one is not used
+   */
+  async ofNewChat(say: (text: string) => void): Promise<string> {
+    const preferred = this.preferred.peek();
+    if (preferred === '') return '';
+    if (!(await this.#loaded())) {
+      say(
+        `The agents could not be loaded. The default one is asked instead of ${quote(preferred)}.`,
+      );
+      return '';
+    }
+    if (this.names.peek().includes(preferred)) return preferred;
+    const gone = `The agent ${quote(preferred)} is not available.`;
+    if (this.answering('') === '') throw new Error(`${gone} Choose another one.`);
+    say(`${gone} The default one is asked.`);
+    return '';
+  }
+
+  // Whether the names are known in time.
+  #loaded(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), WAIT);
+      this.load()
+        .then(
+          () => resolve(true),
+          () => resolve(false),
+        )
+        .finally(() => clearTimeout(timer));
+    });
   }
 
   prefer(name: string): void {

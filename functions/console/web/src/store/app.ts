@@ -120,7 +120,8 @@ export class App {
     try {
       const [file] = this.files.of('').list.peek();
       const name = nameOf(text || (file?.name ?? ''));
-      const session = await createSession(this.api, name, this.agents.preferred.value);
+      const agent = await this.agents.ofNewChat((told) => this.toasts.say(told));
+      const session = await createSession(this.api, name, agent);
       this.files.move(session.id);
       const chat = this.open(session.id);
       chat.session.value = session;

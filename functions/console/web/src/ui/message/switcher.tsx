@@ -3,12 +3,12 @@
 import { ChevronLeft, ChevronRight, type LucideIcon } from 'lucide-preact';
 import { useContext, useEffect, useRef } from 'preact/hooks';
 import { isQuestion } from '../../store/message';
+import { quote } from '../../store/text';
 import type { Variants } from '../../store/variants';
 import type { Group, Variant } from '../../store/variants-model';
 import { useShow } from '../history/address';
 import { HistoryContext } from '../history/place';
 import { IconButton } from '../kit/icon-button';
-import { quote } from '../kit/text';
 import type { MessageProps } from './message';
 
 export function Switcher(props: MessageProps) {

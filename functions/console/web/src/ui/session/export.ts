@@ -4,8 +4,8 @@ import type { Session } from '../../api/types';
 import type { App } from '../../store/app';
 import { dataOf } from '../../store/data/data';
 import { fileNameOf, pickFile } from '../../store/data/sink';
+import { quote } from '../../store/text';
 import { sizeOf } from '../artifact/kind';
-import { quote } from '../kit/text';
 
 /** Must be called by a click. Toasts say what came of it. */
 export async function exportSession(app: App, session: Session): Promise<void> {

@@ -2,9 +2,9 @@
 
 import { useLocation } from 'wouter-preact';
 import type { Session } from '../../api/types';
+import { quote } from '../../store/text';
 import { useApp } from '../context';
 import { Dialog } from '../kit/dialog';
-import { quote } from '../kit/text';
 
 export function Leave({ session }: { session: Session }) {
   const app = useApp();
