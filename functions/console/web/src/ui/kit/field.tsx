@@ -12,12 +12,12 @@ export interface ControlProps {
   'aria-describedby': string | undefined;
 }
 
-interface FieldProps {
+export interface FieldProps {
   label: string;
   /** The control's name in the form. */
   name: string;
   /** The JSON pointer of the member of the request; by default the name's. */
-  pointer?: string;
+  pointer?: string | undefined;
   hint?: ComponentChildren;
   control: (props: ControlProps) => VNode;
 }

@@ -3,6 +3,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { type FieldError, RethreadError } from 'rethread';
+import { Link } from 'wouter-preact';
 import { errorText } from '../../api/error';
 import { SignedOut } from '../../auth/auth';
 
@@ -20,14 +21,12 @@ interface Props {
   /** The label of the button that sends the form. */
   submit: string;
   run: (form: FormData) => Promise<void>;
-  danger?: boolean;
-  disabled?: boolean;
+  /** The address to which cancelling leads, or what it does. */
+  cancel: string | (() => void);
   children: ComponentChildren;
-  /** Other buttons. */
-  buttons?: ComponentChildren;
 }
 
-export function Form({ submit, run, danger, disabled, children, buttons }: Props) {
+export function Form({ submit, run, cancel, children }: Props) {
   const form = useRef<HTMLFormElement>(null);
   const busy = useRef(false);
   const { current: fields } = useRef(new Set<string>());
@@ -63,18 +62,25 @@ export function Form({ submit, run, danger, disabled, children, buttons }: Props
         {children}
         {failure && <Failure text={failure.text} list={list} fields={fields} />}
         <div class="form-buttons">
-          <button
-            type="submit"
-            class={`button ${danger ? 'danger' : 'primary'}`}
-            disabled={disabled || waiting}
-            aria-busy={waiting}
-          >
+          <button type="submit" class="button primary" disabled={waiting} aria-busy={waiting}>
             {submit}
           </button>
-          {buttons}
+          <Cancel cancel={cancel} />
         </div>
       </form>
     </Context.Provider>
+  );
+}
+
+function Cancel({ cancel }: Pick<Props, 'cancel'>) {
+  return typeof cancel === 'string' ? (
+    <Link href={cancel} class="button">
+      Cancel
+    </Link>
+  ) : (
+    <button type="button" class="button" onClick={cancel}>
+      Cancel
+    </button>
   );
 }
 

@@ -7,6 +7,7 @@ import { useApp } from '../context';
 import { Field } from '../kit/field';
 import { Form, FormError } from '../kit/form';
 import { Modal } from '../kit/modal';
+import { TextField } from '../kit/text-field';
 import { exact } from '../kit/time';
 import { Shown } from '../settings/loaded';
 import { useVersion } from '../settings/version';
@@ -66,29 +67,8 @@ function Fields({ session, save, close }: FieldsProps) {
     });
   };
   return (
-    <Form
-      submit="Save"
-      run={run}
-      buttons={
-        <button type="button" class="button" onClick={close}>
-          Cancel
-        </button>
-      }
-    >
-      <Field
-        label="Name"
-        name="name"
-        control={(props) => (
-          <input
-            {...props}
-            class="field"
-            dir="auto"
-            maxLength={256}
-            autocomplete="off"
-            defaultValue={session.name}
-          />
-        )}
-      />
+    <Form submit="Save" run={run} cancel={close}>
+      <TextField label="Name" name="name" dir="auto" maxLength={256} value={session.name} />
       <RetentionField session={session} />
       <Field
         label="Metadata"

@@ -12,6 +12,8 @@ export function linesOf(text: FormDataEntryValue | null): string[] {
   return [...new Set(names.filter(Boolean))];
 }
 
+const plain = { class: 'field', rows: 2, spellcheck: false, autocapitalize: 'off' } as const;
+
 interface Props {
   pointer: string;
   chosen: readonly string[];
@@ -24,16 +26,7 @@ export function AgentsField({ pointer, chosen }: Props) {
       name="agents"
       pointer={pointer}
       hint="One name a line. None selects all agents."
-      control={(props) => (
-        <textarea
-          {...props}
-          class="field"
-          rows={2}
-          spellcheck={false}
-          autocapitalize="off"
-          defaultValue={chosen.join('\n')}
-        />
-      )}
+      control={(props) => <textarea {...plain} {...props} defaultValue={chosen.join('\n')} />}
     />
   );
 }
@@ -52,11 +45,8 @@ export function SessionsField({ pointer, chosen }: Props) {
         hint="One id a line. None selects all sessions."
         control={(props) => (
           <textarea
+            {...plain}
             {...props}
-            class="field"
-            rows={2}
-            spellcheck={false}
-            autocapitalize="off"
             value={text}
             onInput={({ currentTarget }) => setText(currentTarget.value)}
           />

@@ -2,9 +2,9 @@
 
 import { useState } from 'preact/hooks';
 import type { Automation, AutomationRequest } from 'rethread';
-import { Link } from 'wouter-preact';
-import { Choices, Field } from '../../kit/field';
+import { Choices } from '../../kit/field';
 import { Form } from '../../kit/form';
+import { TextField } from '../../kit/text-field';
 import { EventTypes } from '../event-types';
 import { AgentsField, linesOf, SessionsField } from '../lines';
 import { Question } from './question';
@@ -45,29 +45,8 @@ export function AutomationForm({ automation, submit, back, run }: Props) {
   const [types, setTypes] = useState<readonly string[]>(on?.types ?? []);
   const aboutFeedback = types.some((type) => type.startsWith('feedback.'));
   return (
-    <Form
-      submit={submit}
-      run={(form) => run(fieldsOf(form))}
-      buttons={
-        <Link href={back} class="button">
-          Cancel
-        </Link>
-      }
-    >
-      <Field
-        label="Name"
-        name="name"
-        control={(props) => (
-          <input
-            {...props}
-            class="field"
-            dir="auto"
-            maxLength={256}
-            autocomplete="off"
-            defaultValue={automation?.name}
-          />
-        )}
-      />
+    <Form submit={submit} run={(form) => run(fieldsOf(form))} cancel={back}>
+      <TextField label="Name" name="name" dir="auto" maxLength={256} value={automation?.name} />
       <EventTypes
         legend="When"
         pointer="/on/types"
@@ -93,23 +72,16 @@ export function AutomationForm({ automation, submit, back, run }: Props) {
         <AgentsField pointer="/on/agents" chosen={on?.agents ?? []} />
         <SessionsField pointer="/on/session_ids" chosen={on?.session_ids ?? []} />
       </details>
-      <Field
+      <TextField
         label="Ask the agent"
         name="agent"
         pointer="/do/agent"
         hint="The name of a configured agent."
-        control={(props) => (
-          <input
-            {...props}
-            class="field"
-            required
-            maxLength={128}
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
-            defaultValue={action?.agent ?? 'default'}
-          />
-        )}
+        required
+        maxLength={128}
+        autocapitalize="off"
+        spellcheck={false}
+        value={action?.agent ?? 'default'}
       />
       <Question text={action?.input ?? ''} />
       <Choices

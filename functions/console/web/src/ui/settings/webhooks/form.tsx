@@ -1,9 +1,8 @@
 // The fields of a webhook, for a new one and for a change.
 
 import type { Webhook, WebhookChange } from 'rethread';
-import { Link } from 'wouter-preact';
-import { Field } from '../../kit/field';
 import { Form } from '../../kit/form';
+import { TextField } from '../../kit/text-field';
 import { EventTypes } from '../event-types';
 import { AgentsField, linesOf, SessionsField } from '../lines';
 
@@ -22,46 +21,24 @@ interface Props {
 
 export function WebhookForm({ webhook, submit, back, run }: Props) {
   return (
-    <Form
-      submit={submit}
-      run={(form) => run(fieldsOf(form))}
-      buttons={
-        <Link href={back} class="button">
-          Cancel
-        </Link>
-      }
-    >
-      <Field
+    <Form submit={submit} run={(form) => run(fieldsOf(form))} cancel={back}>
+      <TextField
         label="Address"
         name="url"
         hint="An https address that is reachable from the internet. Redirects are not followed."
-        control={(props) => (
-          <input
-            {...props}
-            class="field"
-            type="url"
-            required
-            maxLength={2048}
-            placeholder="https://example.com/hooks/rethread"
-            autocomplete="off"
-            defaultValue={webhook?.url}
-          />
-        )}
+        type="url"
+        required
+        maxLength={2048}
+        placeholder="https://example.com/hooks/rethread"
+        value={webhook?.url}
       />
-      <Field
+      <TextField
         label="Description"
         name="description"
         hint="For yourself."
-        control={(props) => (
-          <input
-            {...props}
-            class="field"
-            dir="auto"
-            maxLength={256}
-            autocomplete="off"
-            defaultValue={webhook?.description}
-          />
-        )}
+        dir="auto"
+        maxLength={256}
+        value={webhook?.description}
       />
       <EventTypes
         legend="Events"
@@ -79,7 +56,7 @@ export function WebhookForm({ webhook, submit, back, run }: Props) {
 /** A secret of the user's own, instead of a generated one. */
 export function SecretField() {
   return (
-    <Field
+    <TextField
       label="Secret"
       name="secret"
       hint={
@@ -88,15 +65,8 @@ export function SecretField() {
           by 24 to 64 bytes in base64.
         </>
       }
-      control={(props) => (
-        <input
-          {...props}
-          class="field"
-          autocomplete="off"
-          spellcheck={false}
-          autocapitalize="off"
-        />
-      )}
+      spellcheck={false}
+      autocapitalize="off"
     />
   );
 }
