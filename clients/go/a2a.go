@@ -32,21 +32,27 @@ func (a *A2A) DeleteTask(ctx context.Context, id string, opts ...Option) error {
 
 // Card returns the card of an agent; "" means the default one.
 func (a *A2A) Card(ctx context.Context, agent string, opts ...Option) (json.RawMessage, error) {
-	if agent == "" {
-		return body[json.RawMessage](ctx, a.resource, a.outside(get("/.well-known/agent-card.json")), opts)
+	const card = "/.well-known/agent-card.json"
+	c := get(card)
+	if agent != "" {
+		c = get("/a2a/{}"+card, strings.Replace(agent, "/", "~", 1)) // as agents with a namespace are addressed
 	}
-	names := strings.Split(agent, "/") // a name may have two parts
-	path := "/a2a" + strings.Repeat("/{}", len(names)) + "/.well-known/agent-card.json"
-	return body[json.RawMessage](ctx, a.resource, a.outside(get(path, names...)), opts)
+	return body[json.RawMessage](ctx, a.resource, a.streamed(c), opts)
 }
 
 // Keys returns the public keys that sign push notifications, as a JSON Web Key Set.
 func (a *A2A) Keys(ctx context.Context, opts ...Option) (json.RawMessage, error) {
-	return body[json.RawMessage](ctx, a.resource, a.outside(get("/a2a/.well-known/jwks.json")), opts)
+	return body[json.RawMessage](ctx, a.resource, a.streamed(get("/a2a/.well-known/jwks.json")), opts)
 }
 
 // outside moves a call to the server's address without the version of the API.
 func (a *A2A) outside(c call) call {
 	c.base = a.t.root()
+	return c
+}
+
+// streamed moves a call to the address of the agents without the version of the API.
+func (a *A2A) streamed(c call) call {
+	c.base = withoutVersion(a.t.streams)
 	return c
 }

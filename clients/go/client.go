@@ -24,7 +24,7 @@ import (
 type Config struct {
 	// URL is the API's address with its version, such as https://api.example/api/v1.
 	URL string
-	// StreamURL is the address of exports and of watching, with the version, if it is
+	// StreamURL is the address of exports, watching and agents, with the version, if it is
 	// another one: in the cloud the stack's output StreamUrl with /api/v1.
 	StreamURL string
 	// Token returns the bearer token of each request.

@@ -43,6 +43,37 @@ func TestWithTokenIsAClientForAnotherUser(t *testing.T) {
 	}
 }
 
+func TestAgentsAreAtTheAddressForStreams(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.EscapedPath())
+		_, _ = w.Write([]byte("{}")) // the test fails if it is incomplete
+	}))
+	defer server.Close()
+	client, err := rethread.New(rethread.Config{
+		URL: "http://api.invalid/api/v1", StreamURL: server.URL + "/live/api/v1", Token: rethread.StaticToken("alice"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, agent := range []string{"", "writer", "team/writer"} {
+		if _, err := client.A2A.Card(t.Context(), agent); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := client.A2A.Keys(t.Context()); err != nil {
+		t.Error(err)
+	}
+	want := []string{
+		"/live/.well-known/agent-card.json", "/live/a2a/writer/.well-known/agent-card.json",
+		"/live/a2a/team~writer/.well-known/agent-card.json", "/live/a2a/.well-known/jwks.json",
+	}
+	if !slices.Equal(asked, want) {
+		t.Errorf("asked for %q", asked)
+	}
+}
+
 func TestEventsAsKeepsWhatTheServerSent(t *testing.T) {
 	t.Parallel()
 	const stored = `{"seq":1,"actions":{"state_delta":{"big":9007199254740993}}}`

@@ -31,7 +31,9 @@ type transport struct {
 }
 
 // root is the server's address without the path of this version of the API.
-func (t *transport) root() string { return strings.TrimSuffix(t.base, "/api/v1") }
+func (t *transport) root() string { return withoutVersion(t.base) }
+
+func withoutVersion(address string) string { return strings.TrimSuffix(address, "/api/v1") }
 
 // answer is a successful response whose body has been read.
 type answer struct {

@@ -369,6 +369,18 @@ test('requests', async (t) => {
     assert.ok(sent[1][2] < 100_000, `${sent[1][2]} bytes`);
   });
 
+  await t.test('compresses a text by its bytes, not by its characters', async () => {
+    const { client, requests } = fake([ok({}), ok({})]);
+    const named = (text) => client.sessions.create({ name: text });
+    const frame = JSON.stringify({ name: '' }).length;
+    await named('x'.repeat((4 << 20) - frame));
+    await named('é'.repeat((2 << 20) + 1));
+    await named('€'.repeat(1 << 20));
+    const encodings = requests.map(({ headers }) => headers['content-encoding']);
+    assert.deepEqual(encodings, [undefined, 'gzip', undefined]);
+    assert.equal(requests[0].body.length, 4 << 20);
+  });
+
   await t.test('passes the response to onResponse, for its headers', async () => {
     const { client } = fake([ok({ id: 's' }, { ETag: '"7"' })]);
     let etag;
@@ -380,17 +392,21 @@ test('requests', async (t) => {
     assert.equal(etag, '"7"');
   });
 
-  await t.test('reads exports from their own address, and A2A beside the API', async () => {
+  await t.test('reads exports and agents from their own address, and tasks of A2A beside the API', async () => {
     const { client, requests } = fake([ok([])], { streamUrl: 'https://streams.example/api/v1/' });
     await client.sessions.export('s');
     await client.a2a.tasks('s');
     await client.a2a.card('team/agent');
+    await client.a2a.card();
+    await client.a2a.keys();
     assert.deepEqual(
       requests.map(({ url }) => url),
       [
         'https://streams.example/api/v1/sessions/s/export',
         'https://api.example/api/sessions/s/tasks',
-        'https://api.example/a2a/team/agent/.well-known/agent-card.json',
+        'https://streams.example/a2a/team~agent/.well-known/agent-card.json',
+        'https://streams.example/.well-known/agent-card.json',
+        'https://streams.example/a2a/.well-known/jwks.json',
       ],
     );
   });

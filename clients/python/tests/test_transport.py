@@ -257,6 +257,20 @@ async def test_an_export_arrives_in_chunks(is_async: bool) -> None:
 
 
 @both
+async def test_agents_are_at_the_address_for_streams(is_async: bool) -> None:
+    network = Network(json(200, {}))
+    caller = Caller(network, is_async, stream_url="https://stream.example/api/v1")
+    await caller(lambda c: c.a2a.card("team/agent"))
+    await caller(lambda c: c.a2a.card())
+    await caller(lambda c: c.a2a.keys())
+    assert [str(request.url) for request in network.asked] == [
+        "https://stream.example/a2a/team~agent/.well-known/agent-card.json",
+        "https://stream.example/.well-known/agent-card.json",
+        "https://stream.example/a2a/.well-known/jwks.json",
+    ]
+
+
+@both
 async def test_imports_have_a_session_or_progress(is_async: bool) -> None:
     network = Network(
         json(202, {"data": {"import_id": "i", "next_part": 2}}),

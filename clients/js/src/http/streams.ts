@@ -33,7 +33,7 @@ export class Streams {
 
   /** The address below which the endpoints are: StreamUrl without the version of the API. */
   get url(): string {
-    return this.#transport.streamUrl.replace(/\/api\/v1$/, '');
+    return this.#transport.streamRoot;
   }
 
   /**

@@ -12,7 +12,7 @@ const PLAIN = 4 << 20; // bytes; a request may have 6 MB, and its body may be ba
 export interface TransportOptions {
   /** The API's address with its version, such as https://api.example/api/v1. */
   baseUrl: string;
-  /** The address for exports, if it is another one: the stack's output StreamUrl with /api/v1. */
+  /** The address for exports and agents, if it is another one: the stack's output StreamUrl with /api/v1. */
   streamUrl?: string;
   token: TokenSource;
   /** Replaces the global fetch. */
@@ -92,7 +92,12 @@ export class Transport {
 
   /** The server's address without the path of this version of the API. */
   get root(): string {
-    return this.baseUrl.replace(/\/api\/v1$/, '');
+    return withoutVersion(this.baseUrl);
+  }
+
+  /** The address for streams and agents without the path of this version of the API. */
+  get streamRoot(): string {
+    return withoutVersion(this.streamUrl);
   }
 
   /** Like the global fetch, with the user's token; a rejected token is renewed once. */
@@ -209,13 +214,19 @@ async function requestOf(call: Call, options: AnyOptions): Promise<RequestInit> 
   if (options.ifMatch !== undefined) headers['If-Match'] = options.ifMatch;
   const init = { method: call.method, headers };
   if (call.json !== undefined) headers['Content-Type'] = 'application/json';
-  const text = call.json === undefined ? undefined : JSON.stringify(call.json);
-  const size = call.bytes?.size ?? text?.length ?? 0;
-  const large = size > PLAIN && typeof CompressionStream === 'function'; // not in every edge runtime
-  if (large) headers['Content-Encoding'] = 'gzip';
-  if (large) return { ...init, body: await gzip(call.bytes ?? new Blob([text ?? ''])) };
-  const body = text ?? call.bytes;
-  return body === undefined ? init : { ...init, body };
+  const body = call.json === undefined ? call.bytes : JSON.stringify(call.json);
+  if (body === undefined) return init;
+  const compressible = typeof CompressionStream === 'function'; // not in every edge runtime
+  if (!compressible || !isLarge(body)) return { ...init, body };
+  headers['Content-Encoding'] = 'gzip';
+  return { ...init, body: await gzip(typeof body === 'string' ? new Blob([body]) : body) };
+}
+
+/** Whether a body has more bytes than are sent uncompressed. */
+function isLarge(body: string | Blob): boolean {
+  if (typeof body !== 'string') return body.size > PLAIN;
+  // A UTF-16 code unit takes at most 3 bytes, so that most texts need not be encoded to be measured
+  return 3 * body.length > PLAIN && new TextEncoder().encode(body).length > PLAIN;
 }
 
 function gzip(bytes: Blob): Promise<ArrayBuffer> {
@@ -240,4 +251,5 @@ function segment(param: string | number | undefined): string {
   return encodeURIComponent(text);
 }
 
+const withoutVersion = (url: string): string => url.replace(/\/api\/v1$/, '');
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');

@@ -36,24 +36,22 @@ export class A2A extends Resource {
 
   /** The card of an agent, by default of the default one. */
   card(agent?: string, options?: CallOptions): Promise<Record<string, unknown>> {
-    const call = agent
-      ? this.#read(
-          `/a2a/${agent
-            .split('/')
-            .map(() => '{}')
-            .join('/')}/.well-known/agent-card.json`,
-          agent.split('/'),
-        )
-      : this.#read('/.well-known/agent-card.json');
-    return this.body(call, options);
+    const card = '/.well-known/agent-card.json';
+    const base = this.transport.streamRoot;
+    const call = agent ? this.#read(`/a2a/{}${card}`, [addressOf(agent)]) : this.#read(card);
+    return this.body({ ...call, base }, options);
   }
 
   /** The public keys that sign push notifications. */
   keys(options?: CallOptions): Promise<{ keys: Record<string, unknown>[] }> {
-    return this.body(this.#read('/a2a/.well-known/jwks.json'), options);
+    const base = this.transport.streamRoot;
+    return this.body({ ...this.#read('/a2a/.well-known/jwks.json'), base }, options);
   }
 
   #read(path: string, params: string[] = []) {
     return { method: 'GET', path, params, repeat: 'safe', base: this.transport.root } as const;
   }
 }
+
+/** The segment that names an agent in addresses of A2A: one of a namespace has `~` for its slash. */
+const addressOf = (agent: string): string => agent.replace('/', '~');

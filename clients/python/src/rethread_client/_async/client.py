@@ -38,8 +38,8 @@ class AsyncRethread:
       token: the user's bearer token, or a function that returns one. It is called with None
         for each request, so it should cache; after a 401 it is called once more, with the
         rejected token, and should renew it.
-      stream_url: the address for watching and exports, if it is another one: the stack's
-        output StreamUrl.
+      stream_url: the address for watching, exports and agents, if it is another one: the
+        stack's output StreamUrl.
       timeout: seconds for a call with all its attempts; one attempt has at most 30, or
         what `retries` says.
       retries: how calls are repeated.

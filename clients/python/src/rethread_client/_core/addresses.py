@@ -12,10 +12,12 @@ _VERSION = "/api/v1"
 def addresses(url: str, stream_url: str | None) -> Mapping[Base, str]:
     """Returns the addresses that paths are appended to; a version at their end is accepted."""
     root = _root(url)
+    stream_root = _root(stream_url) if stream_url else root
     return {
         "root": root,
         "api": root + _VERSION,
-        "stream": (_root(stream_url) if stream_url else root) + _VERSION,
+        "stream": stream_root + _VERSION,
+        "stream_root": stream_root,
     }
 
 

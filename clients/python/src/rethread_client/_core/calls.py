@@ -22,8 +22,8 @@ _PLAIN = 1 << 20
 # changes nothing.
 Repeat = Literal["safe", "key", "delete", "refused"]
 
-# `api` has the version's path, `root` has none, `stream` is where answers are streamed.
-Base = Literal["api", "root", "stream"]
+# `api` and `stream`, where answers are streamed, have the version's path, the others none.
+Base = Literal["api", "root", "stream", "stream_root"]
 
 Param = str | int | bool | None
 

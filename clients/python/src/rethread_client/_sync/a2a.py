@@ -40,11 +40,11 @@ class A2A(Resource):
 
     def card(self, agent: str | None = None, **options: Unpack[CallOptions]) -> dict[str, Any]:
         """The card of an agent, by default of the default one."""
-        names = agent.split("/") if agent else []
-        prefix = "/a2a" + "/{}" * len(names) if names else ""
-        call = Call(path=prefix + "/.well-known/agent-card.json", params=tuple(names), base="root")
+        prefix, params = ("/a2a/{}", (agent.replace("/", "~"),)) if agent else ("", ())
+        call = Call(path=prefix + "/.well-known/agent-card.json", params=params, base="stream_root")
         return self._body(call, {**options})
 
     def keys(self, **options: Unpack[CallOptions]) -> dict[str, Any]:
         """The public keys that sign push notifications."""
-        return self._body(Call(path="/a2a/.well-known/jwks.json", base="root"), {**options})
+        call = Call(path="/a2a/.well-known/jwks.json", base="stream_root")
+        return self._body(call, {**options})

@@ -27,10 +27,7 @@ export async function listAgents(api: Api): Promise<string[]> {
 
 /** Reads a card, of which any member may be missing. */
 export async function readCard(api: Api, agent: string): Promise<AgentCard> {
-  const path = agent.split('/').map(encodeURIComponent).join('/');
-  const response = await api.fetch(`${api.streams.url}/a2a/${path}/.well-known/agent-card.json`);
-  if (!response.ok) throw new Error(`The card could not be loaded (${response.status}).`);
-  const card = (await response.json()) as Record<string, unknown>;
+  const card = await api.a2a.card(agent);
   const provider = card.provider as { organization?: unknown } | undefined;
   const skills = Array.isArray(card.skills) ? (card.skills as Record<string, unknown>[]) : [];
   return {
