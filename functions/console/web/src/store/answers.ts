@@ -4,9 +4,9 @@
 import { computed, signal } from '@preact/signals-core';
 import type { Api } from '../api/client';
 import type { InputEvent } from '../api/types';
+import type { Begun, Start } from './asked';
 import { keepText } from './drafts';
 import { answering, type Question, type Response } from './questions';
-import type { Begun, Start } from './revision';
 import { Closed, startAnswered } from './start-answered';
 import type { Turn } from './turns';
 

@@ -3,7 +3,8 @@
 import { signal } from '@preact/signals-core';
 import { type Api, uid } from '../api/client';
 import { rewindSession } from '../api/rewind';
-import type { Event, InputEvent, Rewound, Session, Thread } from '../api/types';
+import type { Event, InputEvent, Rewound, Session } from '../api/types';
+import type { Begun, Instead } from './asked';
 import { keepText } from './drafts';
 import { type Message, textOf } from './message';
 import type { Toasts } from './toasts';
@@ -18,23 +19,6 @@ export interface Revised {
   running: { peek(): boolean };
   whole(turn: Turn): Promise<Turn>;
   ask(input: InputEvent[], options: { instead: Instead }): Promise<Begun | null>;
-}
-
-/** What a question replaces: an invocation, and everything after it. */
-export interface Instead {
-  of: string;
-  /** Takes it away, before the question is sent; without, the server discards it. */
-  rewind?: () => Promise<Rewound>;
-}
-
-/** Starts the run of an input. */
-export type Start = (input: InputEvent[], agent: string) => Promise<Thread>;
-
-/** A run that has begun. */
-export interface Begun {
-  run: string;
-  /** The position of its question. */
-  seq: number;
 }
 
 interface RevisionDeps {
