@@ -13,13 +13,8 @@ import { Sessions, States } from './resources/sessions.js';
 import { Feedbacks, Messages, Tasks } from './resources/tasks.js';
 import type { Event } from './types.js';
 import type { WatchedItem } from './watch/message.js';
-import {
-  type Access,
-  type Environment,
-  SessionWatch,
-  type Watching,
-  type WatchOptions,
-} from './watch/watching.js';
+import type { Access, Environment, Watching, WatchOptions } from './watch/options.js';
+import { SessionWatch } from './watch/watching.js';
 
 export interface RethreadOptions extends TransportOptions {
   /** The WebSocket API's address, such as wss://live.example/v1; only watching needs it. */

@@ -13,12 +13,12 @@ export type { TaskSaved } from './resources/tasks.js';
 export type { components, operations, paths } from './schema.js';
 export type * from './types.js';
 export type { QueuedInput, WatchedItem, WatchedSession, WatchMessage } from './watch/message.js';
+export type {
+  Environment,
+  WatchConnection,
+  WatchError,
+  Watching,
+  WatchOptions,
+} from './watch/options.js';
 export { WatchState } from './watch/state.js';
-export {
-  backoff,
-  type Environment,
-  type WatchConnection,
-  type WatchError,
-  type Watching,
-  type WatchOptions,
-} from './watch/watching.js';
+export { backoff } from './watch/timers.js';

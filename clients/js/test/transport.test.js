@@ -392,24 +392,27 @@ test('requests', async (t) => {
     assert.equal(etag, '"7"');
   });
 
-  await t.test('reads exports and agents from their own address, and tasks of A2A beside the API', async () => {
-    const { client, requests } = fake([ok([])], { streamUrl: 'https://streams.example/api/v1/' });
-    await client.sessions.export('s');
-    await client.a2a.tasks('s');
-    await client.a2a.card('team/agent');
-    await client.a2a.card();
-    await client.a2a.keys();
-    assert.deepEqual(
-      requests.map(({ url }) => url),
-      [
-        'https://streams.example/api/v1/sessions/s/export',
-        'https://api.example/api/sessions/s/tasks',
-        'https://streams.example/a2a/team~agent/.well-known/agent-card.json',
-        'https://streams.example/.well-known/agent-card.json',
-        'https://streams.example/a2a/.well-known/jwks.json',
-      ],
-    );
-  });
+  await t.test(
+    'reads exports and agents from their own address, and tasks of A2A beside the API',
+    async () => {
+      const { client, requests } = fake([ok([])], { streamUrl: 'https://streams.example/api/v1/' });
+      await client.sessions.export('s');
+      await client.a2a.tasks('s');
+      await client.a2a.card('team/agent');
+      await client.a2a.card();
+      await client.a2a.keys();
+      assert.deepEqual(
+        requests.map(({ url }) => url),
+        [
+          'https://streams.example/api/v1/sessions/s/export',
+          'https://api.example/api/sessions/s/tasks',
+          'https://streams.example/a2a/team~agent/.well-known/agent-card.json',
+          'https://streams.example/.well-known/agent-card.json',
+          'https://streams.example/a2a/.well-known/jwks.json',
+        ],
+      );
+    },
+  );
 });
 
 test('lists', async (t) => {

@@ -12,7 +12,7 @@ import type {
   ThreadPage,
 } from '../types.js';
 import type { QueuedInput, WatchedSession } from '../watch/message.js';
-import type { WatchConnection, WatchError, Watching } from '../watch/watching.js';
+import type { WatchConnection, WatchError, Watching } from '../watch/options.js';
 import { Pending, type ThreadItem } from './pending.js';
 import { Store } from './store.js';
 
