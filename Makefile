@@ -152,7 +152,15 @@ test: build $(GOTEST) ## Run every test, with the race detector where memory is 
 MODELS := ./shared/store/sessions/modeltest ./shared/store/sessions/watchtest ./infra/test/upgrade ./shared/store/table/tabletest
 # These tests of other packages run without the detector for the same reason, in every
 # package that has a test of one of these names.
-SEQUENTIAL := TestUnreadable|TestUsage|TestIdempotency_is_deleted_with_its_session|TestMutations|TestImportedMutations|TestInParts|TestAnySchedule[A-Za-z]*|TestBrowserClientReplaysSchedules
+SEQUENTIAL_TESTS := TestUnreadable TestUsage TestIdempotency_is_deleted_with_its_session TestMutations \
+	TestImportedMutations TestInParts TestAnySchedule[A-Za-z]* \
+	TestBrowserClientReplaysSchedules TestNamedIDs_at_the_same_time \
+	TestContinuation_interleaved TestLostAnswers TestThread_newest_first_costs[A-Za-z_]* \
+	TestChunks_when_answers_are_lost TestThread_pages_are_the_log \
+	TestEvents_pages_are_cut_by_bytes TestKeyedAppend_twice_at_any_time \
+	TestState_agrees_with_a_plain_map TestLargeTask
+empty :=
+SEQUENTIAL := $(subst $(empty) $(empty),|,$(strip $(SEQUENTIAL_TESTS)))
 # The store's tests run in memory and on DynamoDB Local.
 ON_DYNAMODB := $(addprefix ./shared/store/,sessions a2apush automations idempotency lanes shares signingkeys subscriptions webhooks)
 

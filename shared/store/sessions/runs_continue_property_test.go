@@ -336,7 +336,7 @@ func (in *interleaving) checkSegments(log []string) {
 func TestContinuation_interleaved(t *testing.T) {
 	t.Parallel()
 	takeovers, refused, ended := 0, 0, 0
-	storetest.Check(t, 12, func(r *rapid.T) {
+	storetest.Check(t, 5, func(r *rapid.T) {
 		seed := rapid.Uint64().Draw(r, "seed")
 		for n := range uint64(4) { // orders
 			in := &interleaving{t: r, c: &calendar{}, random: rand.New(rand.NewPCG(seed, n))} //nolint:gosec // a drawn order

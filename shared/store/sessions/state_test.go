@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/rethread/rethread/infra/test/property"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/stores"
@@ -83,7 +83,7 @@ func TestState_agrees_with_a_plain_map(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	runs := 0
-	property.Check(t, func(r *rapid.T) {
+	storetest.Check(t, 20, func(r *rapid.T) {
 		runs++
 		app := fmt.Sprintf("app-%d", runs)
 		ids := []string{fmt.Sprintf("a-%d", runs), fmt.Sprintf("b-%d", runs)}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -197,18 +198,18 @@ func TestStatuses(t *testing.T) {
 		})
 	}
 	t.Run("a run whose connection broke is not sent twice", func(t *testing.T) {
-		tries := 0
+		var tries atomic.Int64
 		server := &adkServer{before: func(_ http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path == "/run_sse" {
-				tries++
+				tries.Add(1)
 				panic(http.ErrAbortHandler)
 			}
 			return false
 		}}
 		_, err := agenttest.Record(t, newADK(t, server), agenttest.Ask(t, "hi"))
 		agenttest.WantError(t, err, endpoint.CodeUnreachable, "")
-		if tries != 1 {
-			t.Errorf("%d tries", tries)
+		if tries.Load() != 1 {
+			t.Errorf("%d tries", tries.Load())
 		}
 	})
 	t.Run("an answer that is no stream", func(t *testing.T) {
