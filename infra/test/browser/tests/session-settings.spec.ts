@@ -32,7 +32,9 @@ for (const width of WIDTHS) {
     await dialog.getByRole('radio', { name: /after a time/ }).check();
     await dialog.getByRole('spinbutton', { name: 'Time' }).fill('999999');
     await save.click();
-    await expect(dialog.getByRole('alert').first()).toContainText(/seconds/);
+    const retention = dialog.getByRole('group', { name: 'How long it is kept' });
+    await expect(retention).toBeFocused();
+    await expect(retention).toHaveAccessibleDescription(/seconds/);
     await expectGood(page, width);
     await dialog.getByRole('spinbutton', { name: 'Time' }).fill('7');
     await dialog.getByRole('textbox', { name: 'Name' }).fill('Journey');

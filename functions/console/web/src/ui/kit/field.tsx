@@ -39,6 +39,44 @@ export function Field({ label, name, pointer = `/${name}`, hint, control }: Fiel
   );
 }
 
+interface GroupProps {
+  legend: string;
+  /** The JSON pointer of the member of the request. */
+  pointer: string;
+  hint?: ComponentChildren;
+  /** Where the hint and the complaint stand; after the controls by default. */
+  notes?: 'before' | 'after';
+  class?: string;
+  children: ComponentChildren;
+}
+
+/** Controls with a common legend, hint and complaint. */
+export function Group({
+  legend,
+  pointer,
+  hint,
+  notes = 'after',
+  class: name = '',
+  children,
+}: GroupProps) {
+  const id = useId();
+  const complaint = useComplaint(pointer);
+  const about = <Notes id={id} hint={hint} complaint={complaint} />;
+  return (
+    <fieldset
+      class={`form-field ${name}`}
+      aria-describedby={describedBy(id, hint, complaint)}
+      data-invalid={complaint !== ''}
+      tabIndex={complaint ? -1 : undefined}
+    >
+      <legend>{legend}</legend>
+      {notes === 'before' && about}
+      {children}
+      {notes === 'after' && about}
+    </fieldset>
+  );
+}
+
 export interface Choice {
   value: string;
   label: string;
@@ -59,16 +97,8 @@ interface ChoicesProps {
 /** A group of checkboxes or radio buttons. */
 export function Choices({ pointer, kind = 'checkbox', ...group }: ChoicesProps) {
   const { legend, name, hint, choices, chosen, onChange } = group;
-  const id = useId();
-  const complaint = useComplaint(pointer ?? `/${name}`);
   return (
-    <fieldset
-      class="form-field choices"
-      aria-describedby={describedBy(id, hint, complaint)}
-      data-invalid={complaint !== ''}
-      tabIndex={complaint ? -1 : undefined}
-    >
-      <legend>{legend}</legend>
+    <Group legend={legend} pointer={pointer ?? `/${name}`} hint={hint} class="choices">
       {choices.map(({ value, label, hint: more }) => (
         <label key={value} class="choice">
           <input
@@ -84,8 +114,7 @@ export function Choices({ pointer, kind = 'checkbox', ...group }: ChoicesProps) 
           </span>
         </label>
       ))}
-      <Notes id={id} hint={hint} complaint={complaint} />
-    </fieldset>
+    </Group>
   );
 }
 

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Session } from '../../api/types';
-import { useComplaint } from '../kit/form';
+import { Group } from '../kit/field';
 import { exact } from '../kit/time';
 
 const UNITS = [
@@ -36,7 +36,6 @@ export function retentionOf(form: FormData): number | null | undefined {
 export function RetentionField({ session }: { session: Session }) {
   const { retention, expires_time: expires } = session;
   const [choice, setChoice] = useState('same');
-  const complaint = useComplaint('/retention');
   const now = retention
     ? `Deleted after ${periodWords(retention)} without activity${expires ? `, at the earliest ${exact(expires)}` : ''}`
     : 'Kept';
@@ -46,12 +45,7 @@ export function RetentionField({ session }: { session: Session }) {
     ['default', 'As its agent and the deployment say'],
   ];
   return (
-    <fieldset
-      class="form-field"
-      data-invalid={complaint !== ''}
-      tabIndex={complaint ? -1 : undefined}
-    >
-      <legend>How long it is kept</legend>
+    <Group legend="How long it is kept" pointer="/retention">
       {choices.map(([value, label]) => (
         <label key={value} class="choice">
           <input
@@ -65,12 +59,7 @@ export function RetentionField({ session }: { session: Session }) {
         </label>
       ))}
       {choice === 'own' && <Period />}
-      {complaint && (
-        <small class="complaint" role="alert">
-          {complaint}
-        </small>
-      )}
-    </fieldset>
+    </Group>
   );
 }
 

@@ -1,8 +1,8 @@
 // Checkboxes for types of events, grouped by what they are about.
 
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
-import { useComplaint } from '../kit/form';
+import { useState } from 'preact/hooks';
+import { Group } from '../kit/field';
 import { eventWords, FAMILIES } from './event-words';
 
 interface Props {
@@ -16,8 +16,6 @@ interface Props {
 
 /** The inputs have the name `types`. A family that is chosen includes all of its types. */
 export function EventTypes({ legend, pointer, hint, chosen, onChange }: Props) {
-  const id = useId();
-  const complaint = useComplaint(pointer);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set(chosen));
   const toggle = (type: string) => {
     const next = new Set(picked);
@@ -26,21 +24,7 @@ export function EventTypes({ legend, pointer, hint, chosen, onChange }: Props) {
     onChange?.([...next]);
   };
   return (
-    <fieldset
-      class="form-field event-types"
-      aria-describedby={complaint ? `${id}-complaint ${id}-hint` : `${id}-hint`}
-      data-invalid={complaint !== ''}
-      tabIndex={complaint ? -1 : undefined}
-    >
-      <legend>{legend}</legend>
-      <small id={`${id}-hint`} class="hint">
-        {hint}
-      </small>
-      {complaint && (
-        <small id={`${id}-complaint`} class="complaint">
-          {complaint}
-        </small>
-      )}
+    <Group legend={legend} pointer={pointer} hint={hint} notes="before" class="event-types">
       {FAMILIES.map(({ family, title, types }) => {
         const all = picked.has(family);
         return (
@@ -63,7 +47,7 @@ export function EventTypes({ legend, pointer, hint, chosen, onChange }: Props) {
           </div>
         );
       })}
-    </fieldset>
+    </Group>
   );
 }
 
