@@ -15,6 +15,8 @@ interface Fixtures {
   faults: Faults;
   /** The console in the first tab, signed out. */
   console: Console;
+  /** Opens a session in another tab, behind the first one. */
+  openTab: (session: string) => Promise<Console>;
 }
 
 export const test = base.extend<Fixtures>({
@@ -34,6 +36,13 @@ export const test = base.extend<Fixtures>({
     { auto: true },
   ],
   console: async ({ page, url, user }, use) => use(new Console(page, url, user)),
+  openTab: async ({ context, page, url, user }, use) =>
+    use(async (session) => {
+      const tab = new Console(await context.newPage(), url, user);
+      await tab.openSession(session);
+      await page.bringToFront();
+      return tab;
+    }),
 });
 
 export { expect };

@@ -3,9 +3,9 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
 import { Api } from '../support/api.ts';
-import { Console } from '../support/console.ts';
 import { message, remember, rewinds } from '../support/rewinding.ts';
 import { expect, test } from '../support/test.ts';
+import { trip } from '../support/trip.ts';
 
 async function edit(page: Page, question: string, text: string): Promise<void> {
   const asked = page.getByRole('article', { name: 'You' }).filter({ hasText: question });
@@ -27,26 +27,16 @@ const undo = (page: Page) => page.keyboard.press('Control+z');
 /** Puts the focus out of the message field. */
 const leaveField = (page: Page) => page.getByTestId('thread').focus();
 
-async function trip(api: Api): Promise<string> {
-  const { id } = await api.createSession({ name: 'Trip' });
-  await api.say(id, ['One', 'First.'], ['Two', 'Second.'], ['Three', 'Third.']);
-  return id;
-}
-
 for (const width of [1280, 375]) {
   test(`a question is edited and asked again in its place, ${width} pixels wide`, async ({
     console,
     api,
     page,
-    context,
-    url,
-    user,
+    openTab,
   }) => {
     const id = await trip(api);
     await console.signIn(`/s/${id}`);
-    const other = new Console(await context.newPage(), url, user);
-    await other.openSession(id);
-    await page.bringToFront();
+    const other = await openTab(id);
     await page.setViewportSize({ width, height: 800 });
     await edit(page, 'Two', 'Two, please');
     await expectAccessible(page);

@@ -3,7 +3,6 @@
 import type { Page, Route } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
 import type { Api } from '../support/api.ts';
-import { Console } from '../support/console.ts';
 import { expect, test } from '../support/test.ts';
 
 async function choose(page: Page, agent: string): Promise<void> {
@@ -180,16 +179,14 @@ for (const { when, width, between } of [
     api,
     page,
     context,
-    url,
-    user,
     faults,
+    openTab,
   }) => {
     faults.allow(/status of 409/);
     const { id } = await api.createSession({ name: 'Files' });
     await asks(api, id, [confirmation]);
     await console.signIn(`/s/${id}`);
-    const other = new Console(await context.newPage(), url, user);
-    await other.openSession(id);
+    const other = await openTab(id);
     const starts: Route[] = [];
     await context.route('**/runs', (route) => void starts.push(route));
     for (const [tab, choice] of [

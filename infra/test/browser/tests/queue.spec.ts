@@ -2,7 +2,7 @@
 
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
-import { Console } from '../support/console.ts';
+import type { Console } from '../support/console.ts';
 import { expect, test } from '../support/test.ts';
 
 const queued = (page: Page) => page.getByTestId('queued').locator('p');
@@ -17,16 +17,13 @@ async function enqueue({ page }: Console, text: string): Promise<void> {
 test('questions asked during an answer wait, can be removed, and run in order in all tabs', async ({
   console,
   api,
-  context,
   page,
-  url,
-  user,
+  openTab,
 }) => {
   await console.signIn();
   await console.ask('/long 2000');
   await expect(console.said('agent')).toContainText('word2 ');
-  const other = new Console(await context.newPage(), url, user);
-  await other.openSession(console.sessionId);
+  const other = await openTab(console.sessionId);
   for (const text of ['One', 'Two', 'Three']) await enqueue(console, text);
   await expect(queued(other.page)).toHaveText(['One', 'Two', 'Three']);
 

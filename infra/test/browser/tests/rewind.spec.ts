@@ -1,7 +1,6 @@
 // Rewinds.
 
 import { expectAccessible } from '../support/accessible.ts';
-import { Console } from '../support/console.ts';
 import { menu, message, remember, rewinds } from '../support/rewinding.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -121,15 +120,12 @@ test('all tabs show the same after a rewind, without a reload', async ({
   console,
   api,
   page,
-  context,
-  url,
-  user,
+  openTab,
 }) => {
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.'], ['Two', 'Second.'], ['Three', 'Third.']);
   await console.signIn(`/s/${id}`);
-  const other = new Console(await context.newPage(), url, user);
-  await other.openSession(id);
+  const other = await openTab(id);
   await expect(other.said('user')).toHaveText(['One', 'Two', 'Three']);
   await menu(page, 'Two', 'Rewind to before this question');
   await page.getByRole('button', { name: 'Rewind', exact: true }).click();

@@ -1,21 +1,17 @@
 // Several tabs with one session.
 
-import { Console } from '../support/console.ts';
 import { expect, test } from '../support/test.ts';
 
 test('two tabs show the same question, streamed answer, rewind and name', async ({
   console,
   api,
-  context,
   page,
-  url,
-  user,
+  openTab,
 }) => {
   await console.signIn();
   await console.ask('Hello');
   await console.waitFor('idle');
-  const other = new Console(await context.newPage(), url, user);
-  await other.openSession(console.sessionId);
+  const other = await openTab(console.sessionId);
   expect(await other.bubbles()).toEqual(await console.bubbles());
 
   await console.ask('/long 100');
@@ -39,17 +35,11 @@ test('two tabs show the same question, streamed answer, rewind and name', async 
   }
 });
 
-test('a run can be stopped from a tab that did not start it', async ({
-  console,
-  context,
-  url,
-  user,
-}) => {
+test('a run can be stopped from a tab that did not start it', async ({ console, openTab }) => {
   await console.signIn();
   await console.ask('/long 2000');
   await expect(console.said('agent')).toContainText('word2 ');
-  const other = new Console(await context.newPage(), url, user);
-  await other.openSession(console.sessionId);
+  const other = await openTab(console.sessionId);
   await other.page.getByRole('button', { name: 'Stop' }).click();
   for (const tab of [console, other]) {
     await tab.waitFor('idle');

@@ -3,43 +3,26 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
 import { Api } from '../support/api.ts';
-import { Console } from '../support/console.ts';
-import { fork, remember, rewind } from '../support/rewinding.ts';
+import { fork } from '../support/rewinding.ts';
 import { expect, test } from '../support/test.ts';
+import { tripWithVariants } from '../support/trip.ts';
 
 const switcher = (page: Page, which: string) => page.getByRole('group', { name: which });
 
 const arrow = (page: Page, which: string, name: 'Previous' | 'Next') =>
   switcher(page, which).getByRole('button', { name: `${name} variant` });
 
-/** A session whose second question was asked in three ways; the first of them has two answers after it. */
-async function trip(api: Api): Promise<string> {
-  const { id } = await api.createSession({ name: 'Trip' });
-  await api.say(id, ['One', 'First.']);
-  const two = await remember(api, id, 'Two', { city: 'Porto' });
-  await api.say(id, ['Three', 'Third.']);
-  await rewind(api, id, two);
-  const [other] = await api.say(id, ['Other', 'Else.']);
-  await rewind(api, id, other);
-  await api.say(id, ['Another', 'Even else.']);
-  return id;
-}
-
 for (const width of [1280, 375]) {
   test(`arrows lead to each variant and what followed it, ${width} pixels wide`, async ({
     console,
     api,
     page,
-    context,
-    url,
-    user,
+    openTab,
   }) => {
-    const id = await trip(api);
+    const id = await tripWithVariants(api);
     const state = async () => await api.send('GET', `/sessions/${id}/state`);
     await console.signIn(`/s/${id}`);
-    const other = new Console(await context.newPage(), url, user);
-    await other.openSession(id);
-    await page.bringToFront();
+    const other = await openTab(id);
     await page.setViewportSize({ width, height: 800 });
     await expect(switcher(page, 'Variant 3 of 3')).toBeVisible();
     await expectAccessible(page);
@@ -125,16 +108,13 @@ test('two tabs that switch at once end with the same', async ({
   console,
   api,
   page,
-  context,
-  url,
-  user,
   faults,
+  openTab,
 }) => {
   faults.allow(/status of 409/);
-  const id = await trip(api);
+  const id = await tripWithVariants(api);
   await console.signIn(`/s/${id}`);
-  const other = new Console(await context.newPage(), url, user);
-  await other.openSession(id);
+  const other = await openTab(id);
   const { epoch } = await api.session(id);
   await Promise.all(
     [page, other.page].map((tab) => arrow(tab, 'Variant 3 of 3', 'Previous').click()),
@@ -146,7 +126,7 @@ test('two tabs that switch at once end with the same', async ({
 });
 
 test('another variant waits for the answer', async ({ console, api, page }) => {
-  const id = await trip(api);
+  const id = await tripWithVariants(api);
   await console.signIn(`/s/${id}`);
   await console.ask('/long 2000');
   await expect(console.said('agent').last()).toContainText('word3 ');
@@ -160,7 +140,7 @@ test('another variant waits for the answer', async ({ console, api, page }) => {
 
 test('a reader sees how many there are', async ({ console, api, page, user }) => {
   const owner = new Api(api.url, `${user}-owner`);
-  const id = await trip(owner);
+  const id = await tripWithVariants(owner);
   await owner.send('POST', `/sessions/${id}/shares`, { user_id: user, access: 'read' });
   await console.signIn(`/s/${id}`);
   await expect(switcher(page, 'Variant 3 of 3')).toHaveText('3/3');
@@ -178,7 +158,7 @@ test('they cost one read of the log, and none without rewinds and forks', async 
   });
   const { id: plain } = await api.createSession();
   await api.say(plain, ['One', 'First.']);
-  const id = await trip(api);
+  const id = await tripWithVariants(api);
   await console.signIn(`/s/${plain}`);
   await expect(console.said('user')).toHaveText(['One']);
   await expect(page.getByRole('link', { name: 'Trip' })).toBeVisible();
