@@ -1,4 +1,4 @@
-// Opening a long session at a message far from its end.
+// Opening a long session, at its end and at a message far from it.
 
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../support/test.ts';
@@ -38,6 +38,61 @@ test('a link to turn 700 of 2,000 opens with few requests, and can be scrolled b
   await page.getByRole('button', { name: 'Jump to latest' }).click();
   await expect(page.getByText(`Question ${TURNS}`, { exact: true })).toBeInViewport();
 });
+
+for (const count of [12, TURNS]) {
+  test(`a chat of ${count} turns shows its end as soon as it shows anything`, async ({
+    console,
+    api,
+    page,
+  }) => {
+    test.setTimeout(180_000);
+    const { id } = await api.createSession({ name: 'A talk' });
+    await api.say(id, ...turns(count));
+    await console.signIn();
+    const frames = await watchEnd(page);
+    await page.getByRole('link', { name: 'A talk' }).click();
+    await expect(page.getByText(`Question ${count}`, { exact: true })).toBeInViewport();
+    const height = () => page.getByTestId('thread').evaluate((thread) => thread.scrollHeight);
+    await expect.poll(height, 'all that is loaded is there').toBeGreaterThan(2000);
+    const { shown, elsewhere } = await frames();
+    expect(shown, 'frames with messages').toBeGreaterThan(0);
+    expect(elsewhere, 'frames that show another part').toBe(0);
+  });
+}
+
+interface Frames {
+  /** Frames in which a message was to be seen. */
+  shown: number;
+  /** Those in which the newest was not. */
+  elsewhere: number;
+}
+
+// Counts the frames that the browser has drawn from now on. The returned function ends this.
+async function watchEnd(page: Page): Promise<() => Promise<Frames>> {
+  const watch = await page.evaluateHandle(() => {
+    const frames = { shown: 0, elsewhere: 0 };
+    const drawn = new MessageChannel(); // its messages arrive after the frame
+    let next = 0;
+    drawn.port1.onmessage = () => {
+      // Rows that are not measured yet are in the document, but hidden
+      const messages = [...document.querySelectorAll('[data-testid=message]')].filter((element) =>
+        element.checkVisibility({ visibilityProperty: true }),
+      );
+      const newest = messages.at(-1)?.getBoundingClientRect();
+      if (newest) frames.shown++;
+      if (newest && (newest.bottom > innerHeight || newest.bottom < 0)) frames.elsewhere++;
+      next = requestAnimationFrame(() => drawn.port2.postMessage(null));
+    };
+    drawn.port2.postMessage(null);
+    const end = () => {
+      cancelAnimationFrame(next);
+      drawn.port1.close();
+      return frames;
+    };
+    return { end };
+  });
+  return () => watch.evaluate(({ end }) => end());
+}
 
 // Reports whether one of the elements can be seen: more are rendered above and below.
 const inViewport = (all: Locator): Promise<boolean> =>

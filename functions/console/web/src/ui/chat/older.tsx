@@ -7,18 +7,22 @@ import type { Older } from '../../store/older';
 
 const AHEAD = 1000; // pixels from the oldest message at which earlier ones are loaded
 
-/**
- * @param stuck whether the view stays at the end; then more is loaded only to fill the screen
- * @returns the ref of an element that must precede the oldest message
- */
+interface State {
+  /** Whether the view stays at the end; then more is loaded only to fill the screen. */
+  stuck: boolean;
+  /** Whether some of the loaded messages are not rendered yet. */
+  partly: boolean;
+}
+
+/** Returns the ref of an element that must precede the oldest message. */
 export function useOlder(
   chat: Chat,
   scroller: RefObject<HTMLElement>,
-  stuck: boolean,
+  { stuck, partly }: State,
 ): RefObject<HTMLDivElement> {
   const edge = useRef<HTMLDivElement>(null);
   const { more, loading, failed } = chat.older;
-  const ready = more.value && !loading.value && failed.value === '';
+  const ready = !partly && more.value && !loading.value && failed.value === '';
   const oldest = chat.items.value[0]?.id;
   // An observer reports the state when it starts, so each loaded page gets a new one.
   useEffect(() => {

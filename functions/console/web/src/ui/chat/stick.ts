@@ -43,6 +43,9 @@ export function useStick(
     });
     observer.observe(element);
     observer.observe(content.current);
+    // In a frame in which rows are measured, the sizes of inner elements are reported after that of the
+    // content, which would otherwise be reported again only in the next frame.
+    for (const inner of content.current.children) observer.observe(inner);
     element.addEventListener('scroll', onScroll, { passive: true });
     return () => {
       observer.disconnect();

@@ -11,6 +11,7 @@ import { useReveal } from '../history/reveal';
 import { IconButton } from '../kit/icon-button';
 import { MessageView } from '../message/message';
 import { Failure } from './failure';
+import { useNewestFirst } from './newest';
 import { OlderLine, useOlder } from './older';
 import { usePrepended } from './prepended';
 import { useStick } from './stick';
@@ -23,18 +24,21 @@ const BUFFER = 600; // pixels beyond the edges that are rendered too
 const MOST_WHOLE = 100;
 const NONE: number[] = [];
 
-export function Thread({ chat, rows }: { chat: Chat; rows: readonly Row[] }) {
+export function Thread({ chat, rows: all }: { chat: Chat; rows: readonly Row[] }) {
+  const { at } = useAddress();
+  const rows = useNewestFirst(all, !at && !chat.revision.editing.value);
+  const partly = rows.length < all.length;
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
-  const short = rows.length <= MOST_WHOLE && !chat.older.more.value;
+  const short = partly || (rows.length <= MOST_WHOLE && !chat.older.more.value);
   const whole = short ? rows.map((_, i) => i) : NONE;
   const { stuck, stick, release } = useStick(scroller, content, chat.sending.value);
   useReveal(chat.id, { list, scroller, release }, (invocation) => {
     const index = rows.findIndex((row) => row.turn.invocation === invocation);
-    return index < 0 && chat.loaded.value && !chat.older.more.value ? null : index;
+    const missing = index < 0 && !partly && chat.loaded.value && !chat.older.more.value;
+    return missing ? null : index;
   });
-  const { at } = useAddress();
   const { loaded } = chat;
   useEffect(() => {
     if (at && loaded.value) void chat.find(at);
@@ -49,7 +53,7 @@ export function Thread({ chat, rows }: { chat: Chat; rows: readonly Row[] }) {
     if (switching) release();
   }, [switching, release]);
   const prepended = usePrepended(rows);
-  const sentinel = useOlder(chat, scroller, stuck);
+  const sentinel = useOlder(chat, scroller, { stuck, partly });
   return (
     <div class="thread-frame">
       <div

@@ -157,7 +157,9 @@ function Option({ entry, id, selected, pick, choose }: OptionProps) {
       onClick={choose}
     >
       <Icon size={16} aria-hidden="true" />
-      <span dir="auto">{label}</span>
+      <span dir="auto" title={label}>
+        {label}
+      </span>
       {keys && <Keys of={keys} />}
     </div>
   );
