@@ -61,7 +61,7 @@ func (s *Store) forkFrom(ctx context.Context, source *header, at head, f session
 	}
 	h := s.forkHeader(source, f, b)
 	if !f.DryRun {
-		if err := s.writeFork(ctx, source, h, b.values); err != nil {
+		if err := s.writeFork(ctx, source, h, at, b.values); err != nil {
 			return session.Session{}, err
 		}
 	}

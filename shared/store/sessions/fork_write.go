@@ -27,14 +27,14 @@ func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *heade
 }
 
 // writeFork stores the fork, on condition that its source has not been rewound,
-// deleted or forked since it was read. It increments the source's count of forks,
+// deleted or forked since it was read with its head. It increments the source's count of forks,
 // by which later saves of tasks keep the versions that the fork shows; saves
 // under way start again.
 //
 // The record of the fork in its source's log, which keeps that log, is written before
 // the transaction, at half the price: the fork never exists without it. A record
 // whose fork was not stored is removed when the log is deleted.
-func (s *Store) writeFork(ctx context.Context, source, h *header, values session.Values) error {
+func (s *Store) writeFork(ctx context.Context, source, h *header, at head, values session.Values) error {
 	o := h.Origin
 	c := child{
 		PK: logPK(source.Log), SK: prefixChild + h.Log, Session: h.id(),
@@ -64,7 +64,11 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 	if err != nil {
 		return err
 	}
-	writes = append(append(writes, source.countFork()), s.createWrites(h)...)
+	covers, err := s.coverNewTasks(ctx, source, at, h)
+	if err != nil {
+		return err
+	}
+	writes = append(append(append(writes, covers...), source.countFork()), s.createWrites(h)...)
 	for _, item := range items {
 		writes = append(writes, table.Put(item, table.ItemNotExists()))
 	}

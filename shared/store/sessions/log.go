@@ -70,6 +70,10 @@ type runMarks struct {
 	PendingBytes int64 `dynamodbav:"uc,omitempty"`
 	Counts       bool  `dynamodbav:"cs,omitempty"`
 
+	// NewTasks are the tasks that entries up to this one have placed, if the saves that
+	// create them may not have ended (tasks_create.go).
+	NewTasks []placement `dynamodbav:"nt,omitempty"`
+
 	// ToSeq, on a rewind marker, is the last seq that stays; Back is set if the
 	// rewind restores other events.
 	ToSeq int64 `dynamodbav:"ts,omitempty"`

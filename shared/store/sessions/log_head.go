@@ -26,6 +26,7 @@ type head struct {
 	offset       int64 // of a watcher's cursor after the latest entry, if that is complete
 	open         int64 // position of an item that may be in progress
 	pendingBytes int64 // bytes of the log that are not counted yet
+	newTasks     []placement
 }
 
 func (h head) last() int64 { return h.next - 1 }
@@ -38,6 +39,7 @@ func (h head) olderThan(of *header, asOf int64) bool { return asOf > max(h.lastS
 func (h head) after(r *record) head {
 	next := head{next: r.last() + 1, lastState: r.LastState, lastMarker: r.LastMarker, time: r.time}
 	next.epoch, next.offset, next.open = r.Epoch, r.offset(), r.Open
+	next.newTasks = unfinished(r.NewTasks, r.time)
 	if !r.Counts {
 		next.pendingBytes = r.PendingBytes + r.size()
 	}
@@ -60,7 +62,7 @@ func (h head) after(r *record) head {
 
 // marks returns what the next entry of the log says about earlier ones.
 func (h head) marks() runMarks {
-	return runMarks{Epoch: h.epoch, Open: h.open, PrevDeltas: h.offset}
+	return runMarks{Epoch: h.epoch, Open: h.open, PrevDeltas: h.offset, NewTasks: h.newTasks}
 }
 
 // readHead reads the latest entry of a session's log, without a body that is stored

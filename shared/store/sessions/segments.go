@@ -208,7 +208,8 @@ func (it *item) closingTail() table.Write {
 		table.Equal(table.At(segmentCount), it.tail.Count))
 }
 
-// closingNext puts a closed segment after the last one.
+// closingNext puts a closed segment after the last one, or over one that an earlier
+// attempt has put there.
 func (it *item) closingNext() table.Write {
 	next := it.k
 	if it.tail.Count > 0 {
@@ -218,7 +219,9 @@ func (it *item) closingNext() table.Write {
 	return table.Put(segment{
 		PK: id.PK, SK: id.SK, Item: it.ID(), First: it.offset + 1, Deltas: json.RawMessage("[]"), Closed: true, Quiet: true,
 		Expires: it.s.now().Add(segmentLife).Unix(),
-	}, table.ItemNotExists())
+	}, table.Or(table.ItemNotExists(), table.And(
+		table.Equal(table.At(segmentClosed), true), table.Equal(table.At(segmentCount), 0),
+	)))
 }
 
 // closingBoth closes the item also to workers of earlier versions, which may begin the

@@ -78,7 +78,10 @@ type taskItem struct {
 	// Until is set on a version that is kept for the forks with a higher generation
 	// than Gen and at most Until.
 	Until int64 `dynamodbav:"gu,omitempty"`
-	Gone  bool  `dynamodbav:"gone,omitempty"` // covers what a fork took over
+	// Gone covers what a fork took over, or keeps a save from creating the task here
+	// that has begun before; Expires, in epoch seconds, is when no such save is left.
+	Gone    bool  `dynamodbav:"gone,omitempty"`
+	Expires int64 `dynamodbav:"expires,omitempty"`
 	content.Body
 	// Saved is the latest version that a caller saved: other changes also increment
 	// the version.

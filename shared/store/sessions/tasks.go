@@ -75,12 +75,12 @@ func (s *Store) updateTask(
 		return task.Task{}, false, err
 	}
 	if !found && was.Position != p.Position {
-		if err := s.db.Put(ctx, p, was.unmoved()); err != nil {
+		if err := s.movePointer(ctx, h, was, p); err != nil {
 			return task.Task{}, false, err
 		}
 	}
 	content := taskBody{UserMessage: t.Task.UserMessage, Bubbles: t.Task.Bubbles, Metadata: t.Task.Metadata}
-	if found && (content.UserMessage == nil || content.Metadata == nil) {
+	if found && !old.Gone && (content.UserMessage == nil || content.Metadata == nil) {
 		kept, err := s.readTask(ctx, &old)
 		if err != nil {
 			return task.Task{}, false, err
@@ -116,7 +116,7 @@ func (s *Store) updateTask(
 	if err := s.putTask(ctx, h, w, content); err != nil {
 		return task.Task{}, false, err
 	}
-	return content.task(h.id(), p.id(), next), !found, nil
+	return content.task(h.id(), p.id(), next), !found || old.Gone, nil
 }
 
 // taskWrite replaces one version of a task by the next.
@@ -198,7 +198,7 @@ func (s *Store) keepForForks(ctx context.Context, h *header, old *taskItem) (boo
 	}
 	kept := *old
 	kept.SK = fmt.Sprintf("%s%s#%010d", prefixKeptTask, old.SK[len(prefixTask):], h.ForkCount)
-	kept.Until, kept.attribution = h.ForkCount, attribution{}
+	kept.Until, kept.attribution, kept.Expires = h.ForkCount, attribution{}, 0
 	if err := s.db.Put(ctx, kept); err != nil {
 		return false, fmt.Errorf("keep a task for forks: %w", err)
 	}

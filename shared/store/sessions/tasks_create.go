@@ -10,7 +10,7 @@ import (
 )
 
 // createTask saves a task that has no pointer. A task that names no invocation is one
-// itself: if the log does not have it yet, one transaction stores all of the task.
+// itself, which begins with the task unless the log already has it.
 func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Task, bool, error) {
 	p := s.newPointer(h, t.Task.ID)
 	invocations := t.Invocations
@@ -21,7 +21,7 @@ func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Ta
 			return task.Task{}, false, err
 		}
 		if !found {
-			return s.createWhole(ctx, h, t, p)
+			return s.createPlaced(ctx, h, t, p)
 		}
 	}
 	if err := s.placeInvocations(ctx, h, p, invocations); err != nil {
@@ -41,11 +41,17 @@ func (s *Store) newPointer(h *header, id string) *taskPointer {
 	}
 }
 
-// createWhole stores a new task, its pointer and the log entry that gives it its
-// position, in one transaction. The conditions of these writes are all that it needs:
-// a rewind and the deletion of the session take the entry's position, another save
-// the pointer, and a fork has read the log before the entry or finds the whole task.
-func (s *Store) createWhole(ctx context.Context, h *header, t task.Save, p *taskPointer) (task.Task, bool, error) {
+// createPlaced stores a new task with its invocation: the log entry that gives it its
+// position, then its pointer, then the task itself. Without a transaction this costs half.
+//
+// A save that is interrupted after the entry has used a position, as a deleted task has;
+// after the pointer it is completed by the next save. The task itself is put only if no
+// item is at its key, so whatever must not meet a late put leaves one there (tasks_new.go).
+// A rewind and the deletion of the session need nothing: they come before the entry,
+// whose position they take, or after the whole task as others see it.
+//
+// If the log names too many new tasks, the three are one transaction.
+func (s *Store) createPlaced(ctx context.Context, h *header, t task.Save, p *taskPointer) (task.Task, bool, error) {
 	content := taskBody{UserMessage: t.Task.UserMessage, Bubbles: t.Task.Bubbles, Metadata: t.Task.Metadata}
 	item := &taskItem{
 		PK: p.PK, Version: 1, Saved: 1, Created: p.Created, Updated: p.Created, Gen: h.ForkCount, attribution: h.attribution(),
@@ -54,15 +60,7 @@ func (s *Store) createWhole(ctx context.Context, h *header, t task.Save, p *task
 	if item.Body, err = s.content.Pack(ctx, item.PK, content, 0); err != nil {
 		return task.Task{}, false, err
 	}
-	w := s.newWriter(h, []session.Event{{InvocationID: p.id(), Author: "system"}})
-	w.task = p.id()
-	w.check = func(ctx context.Context) error { return s.stillNew(ctx, h, p) }
-	w.with = func() ([]table.Write, error) {
-		p.place(w.at)
-		item.SK, item.Marker = p.taskKey().SK, p.Marker
-		return []table.Write{table.Put(p, table.ItemNotExists()), table.Put(item, table.ItemNotExists())}, nil
-	}
-	if _, err := w.run(ctx); err != nil {
+	if err = s.putPlaced(ctx, h, p, item); err != nil {
 		if errors.Is(err, table.ErrConditionFailed) {
 			s.drop(ctx, item)
 		}
@@ -71,6 +69,42 @@ func (s *Store) createWhole(ctx context.Context, h *header, t task.Save, p *task
 	s.countBytes(ctx, h, kilobytes(item.Stored()))
 	h.recorded = true
 	return content.task(h.id(), p.id(), item), true, nil
+}
+
+// putPlaced writes the three items of a new task.
+func (s *Store) putPlaced(ctx context.Context, h *header, p *taskPointer, item *taskItem) error {
+	w := s.newWriter(h, []session.Event{{InvocationID: p.id(), Author: "system"}})
+	w.task = p.id()
+	var before []placement
+	w.check = func(ctx context.Context) (err error) {
+		if err = s.stillNew(ctx, h, p); err == nil {
+			before, err = s.makeRoom(ctx, h.Log, w.at.newTasks)
+		}
+		return err
+	}
+	whole := func() bool { return len(before) >= newTasksMost }
+	w.marks = func(e *entry) {
+		if !whole() {
+			e.NewTasks = append(before[:len(before):len(before)], placement{Position: w.at.next, Time: max(s.millis(), w.at.time)})
+		}
+	}
+	w.with = func() ([]table.Write, error) {
+		if !whole() {
+			return nil, nil
+		}
+		p.place(w.at)
+		item.SK, item.Marker = p.taskKey().SK, p.Marker
+		return []table.Write{table.Put(p, table.ItemNotExists()), table.Put(item, table.ItemNotExists())}, nil
+	}
+	if _, err := w.run(ctx); err != nil || whole() {
+		return err
+	}
+	p.place(head{next: w.events[0].Seq, lastMarker: w.at.lastMarker})
+	item.SK, item.Marker = p.taskKey().SK, p.Marker
+	if err := s.db.Put(ctx, p, table.ItemNotExists()); err != nil {
+		return err
+	}
+	return s.db.Put(ctx, item, table.ItemNotExists())
 }
 
 // place gives a new task the position after the head of the log.

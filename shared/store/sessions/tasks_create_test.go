@@ -11,6 +11,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
@@ -33,6 +34,18 @@ func TestSave_creates_a_task_while(t *testing.T) {
 			t.Helper()
 			mustSave(t, s, id, task, `[{"id":"m0","type":"user"}]`)
 		},
+		"another caller creates and deletes it": func(t *testing.T, s *stores.Store, id string) {
+			t.Helper()
+			mustSave(t, s, id, task, `[{"id":"m0","type":"user"}]`)
+			if err := s.DeleteTask(t.Context(), alice, id, task); err != nil {
+				t.Error(err)
+			}
+		},
+		"another caller creates and moves it": func(t *testing.T, s *stores.Store, id string) {
+			t.Helper()
+			mustSave(t, s, id, task, `[{"id":"m0","type":"user"}]`)
+			mustSave(t, s, id, task, `[{"id":"m0","type":"user"}]`, "later")
+		},
 		"another caller creates another": func(t *testing.T, s *stores.Store, id string) {
 			t.Helper()
 			mustSave(t, s, id, "t0", `[{"id":"m0","type":"user"}]`)
@@ -48,8 +61,12 @@ func TestSave_creates_a_task_while(t *testing.T) {
 				if diff := cmp.Diff([]string{task}, taskIDs(t, undisturbed, id, 0)); diff != "" {
 					t.Errorf("tasks (-want +got):\n%s", diff)
 				}
-				if _, err := undisturbed.Task(t.Context(), alice, id, task); err != nil {
+				got, err := undisturbed.Task(t.Context(), alice, id, task)
+				if err != nil {
 					t.Error(err)
+				}
+				if diff := cmp.Diff(`[{"id":"m1","type":"user"}]`, string(got.Bubbles)); diff != "" {
+					t.Errorf("bubbles (-want +got):\n%s", diff)
 				}
 				mustRewind(t, undisturbed, id, task)
 				if diff := cmp.Diff([]string{}, taskIDs(t, undisturbed, id, 0)); diff != "" {
@@ -58,13 +75,15 @@ func TestSave_creates_a_task_while(t *testing.T) {
 			})
 		})
 	}
-	t.Run("a turn is rewound, which hides it only if it was there", func(t *testing.T) {
+	t.Run("a turn is rewound, which hides it only if it had its position", func(t *testing.T) {
 		t.Parallel()
 		want := []string{task}
 		rewind := func(t *testing.T, s *stores.Store, id string) {
 			t.Helper()
-			if len(taskIDs(t, s, id, 0)) > 0 {
-				want = []string{}
+			for _, e := range mustEvents(t, s, alice, id, session.EventQuery{View: session.All}) {
+				if e.TaskID == task {
+					want = []string{}
+				}
 			}
 			mustRewind(t, s, id, "early")
 		}

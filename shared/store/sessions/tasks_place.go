@@ -36,18 +36,23 @@ func (s *Store) placeTask(ctx context.Context, h *header, t task.Save, p *taskPo
 // moveTask writes a task at another position, and its pointer.
 func (s *Store) moveTask(ctx context.Context, h *header, w taskWrite) error {
 	return s.db.Transact(ctx,
-		table.Put(w.now, w.was.unmoved()), w.was.vacate(w.old, h.ForkCount), table.Put(w.next), h.stillUnforked())
+		table.Put(w.now, w.was.unmoved()), s.vacate(h, w.was, w.old), table.Put(w.next), h.stillUnforked())
 }
 
 // vacate removes a task from its position. If the fork took the task over, an item
-// stays, to cover the one in the source's log.
-func (p *taskPointer) vacate(item *taskItem, gen int64) table.Write {
-	if p.CopiedAt == 0 || p.CopiedAt != p.Position {
+// stays, to cover the one in the source's log. If the task is new, one stays for a
+// while: another save may be about to create it there.
+func (s *Store) vacate(h *header, p *taskPointer, item *taskItem) table.Write {
+	cover := *item
+	cover.Version, cover.Gen, cover.Gone, cover.Body = item.Version+1, h.ForkCount, true, content.Body{}
+	cover.Saved, cover.attribution = 0, attribution{}
+	switch {
+	case p.CopiedAt != 0 && p.CopiedAt == p.Position:
+	case s.isNew(p):
+		cover.Expires, cover.judgement = s.tombstoneEnd(), judgement{}
+	default:
 		return table.Delete(item.key(), item.sameVersion())
 	}
-	cover := *item
-	cover.Version, cover.Gen, cover.Gone, cover.Body = item.Version+1, gen, true, content.Body{}
-	cover.Saved, cover.attribution = 0, attribution{}
 	return table.Put(cover, item.sameVersion())
 }
 

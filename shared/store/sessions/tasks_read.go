@@ -244,7 +244,7 @@ func (s *Store) deleteTask(ctx context.Context, h *header, taskID string) error 
 	if err != nil {
 		return err
 	}
-	if err := s.db.Transact(ctx, table.Delete(p.key(), p.unmoved()), p.vacate(item, h.ForkCount), h.stillUnforked()); err != nil {
+	if err := s.db.Transact(ctx, table.Delete(p.key(), p.unmoved()), s.vacate(h, p, item), h.stillUnforked()); err != nil {
 		return err
 	}
 	if !kept {

@@ -113,7 +113,10 @@ func taskCases() []crashCase {
 	moving := taskCase("save a task that moves", "task",
 		[]bubble{{text: "b2", invocation: "fresh"}, {text: "b1", invocation: "one"}})
 	moving.half = func(s *scene) { s.place("task", "fresh") }
+	own := taskCase("save a task that is its own invocation", "new", []bubble{{text: "b2"}})
+	own.half = func(s *scene) { s.place("new", "new") }
 	return []crashCase{
+		own,
 		taskCase("save a task", "new", []bubble{{text: "b2", invocation: "two"}}),
 		taskCase("save a task again", "task", []bubble{{text: "b1", invocation: "one"}, {text: "b2", invocation: "two"}}),
 		unplaced, moving,
