@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/errordetails"
 
 	"github.com/rethread/rethread/shared/base/fault"
 )
@@ -21,7 +22,7 @@ func (g guard) protocolError(ctx context.Context, method string, err error) erro
 		return errNoTask()
 	case errors.As(err, &f):
 		if is := kindError(f.Kind); !errors.Is(is, lib.ErrTaskNotFound) {
-			return lib.NewError(is, f.Detail)
+			return withViolations(lib.NewError(is, f.Detail), f.Violations)
 		}
 		return errNoTask() // whatever of the task was missing
 	case lib.ErrorReason(err) != lib.ErrorReason(lib.ErrInternalError):
@@ -31,6 +32,21 @@ func (g guard) protocolError(ctx context.Context, method string, err error) erro
 		g.log.ErrorContext(ctx, "a call failed", "method", method, "error", err)
 	}
 	return lib.NewError(lib.ErrInternalError, "Internal error.")
+}
+
+// badRequestType is the type of the details that name the fields of a request.
+const badRequestType = "type.googleapis.com/google.rpc.BadRequest"
+
+// withViolations adds the fields that violate a rule to an error's details.
+func withViolations(err *lib.Error, violations []fault.Violation) *lib.Error {
+	if len(violations) == 0 {
+		return err
+	}
+	fields := make([]any, len(violations))
+	for i, v := range violations {
+		fields[i] = map[string]any{"field": v.Pointer, "description": v.Detail}
+	}
+	return err.WithTypedDetails(errordetails.NewTyped(badRequestType, map[string]any{"fieldViolations": fields}))
 }
 
 // errNoTask is the one error for a task that does not exist, no longer exists,

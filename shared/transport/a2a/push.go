@@ -8,6 +8,7 @@ import (
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/domain/task"
@@ -132,7 +133,7 @@ func (h *handler) pushConfig(
 		return c, err
 	}
 	if err := h.CheckURL(c.URL); err != nil {
-		return c, lib.NewError(lib.ErrInvalidParams, "url: "+err.Error())
+		return c, fault.Field(fault.Invalid, "url", "cannot be called: %v", err)
 	}
 	return c, nil
 }

@@ -97,11 +97,25 @@ export class Api {
     return this.#send(method, path, 'application/json', text);
   }
 
-  async #send(method: string, path: string, type: string, body?: string): Promise<unknown> {
+  /** Calls an operation of an agent over A2A, version 1.0. */
+  a2a(agent: string, operation: string, body: unknown): Promise<unknown> {
+    const text = JSON.stringify(body);
+    return this.#request('POST', `/a2a/${agent}/${operation}`, 'application/json', text);
+  }
+
+  #send(method: string, path: string, type: string, body?: string): Promise<unknown> {
+    return this.#request(method, `/api/v1${path}`, type, body);
+  }
+
+  async #request(method: string, path: string, type: string, body?: string): Promise<unknown> {
     this.#token ??= this.#signIn();
-    const response = await fetch(`${this.url}/api/v1${path}`, {
+    const response = await fetch(this.url + path, {
       method,
-      headers: { Authorization: `Bearer ${await this.#token}`, 'Content-Type': type },
+      headers: {
+        Authorization: `Bearer ${await this.#token}`,
+        'Content-Type': type,
+        'A2A-Version': '1.0',
+      },
       ...(body !== undefined && { body }),
     });
     const text = await response.text();

@@ -2,6 +2,7 @@
 
 import { useId, useRef } from 'preact/hooks';
 import type { SessionChange } from 'rethread';
+import { Link } from 'wouter-preact';
 import type { Session } from '../../api/types';
 import { useApp } from '../context';
 import { Field } from '../kit/field';
@@ -10,6 +11,7 @@ import { Modal } from '../kit/modal';
 import { TextField } from '../kit/text-field';
 import { exact } from '../kit/time';
 import { Shown } from '../settings/loaded';
+import { notificationsPath } from '../settings/notifications/address';
 import { useVersion } from '../settings/version';
 import '../../styles/settings.css';
 import { RetentionField, retentionOf } from './retention';
@@ -41,6 +43,9 @@ export function SessionSettings({ id }: { id: string }) {
             <>
               <Fields session={value} save={(change) => save(change, etag)} close={close} />
               <Facts session={value} />
+              <Link href={notificationsPath(id)} class="button small" onClick={close}>
+                A2A notifications
+              </Link>
             </>
           )}
         </Shown>

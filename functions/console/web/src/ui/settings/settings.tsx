@@ -10,6 +10,9 @@ import { Automations } from './automations/list';
 import { NewAutomation } from './automations/new';
 import { DataSection } from './data/data';
 import { Feedback } from './feedback/feedback';
+import { NOTIFICATIONS } from './notifications/address';
+import { NewNotification } from './notifications/new';
+import { Notifications } from './notifications/notifications';
 import { SECTIONS } from './sections';
 import { Usage } from './usage';
 import { Delivery } from './webhooks/delivery';
@@ -56,6 +59,12 @@ export function Settings() {
             </Route>
             <Route path="/settings/feedback">
               <Feedback />
+            </Route>
+            <Route path={NOTIFICATIONS}>
+              {({ session }) => <Notifications session={decodeURIComponent(session)} />}
+            </Route>
+            <Route path={`${NOTIFICATIONS}/new`}>
+              {({ session }) => <NewNotification session={decodeURIComponent(session)} />}
             </Route>
             <Route path="/settings/usage">
               <Usage />
