@@ -47,44 +47,6 @@ func sortByActivity(page []session.Session) {
 	slices.SortFunc(page, func(a, b session.Session) int { return cmp.Compare(b.UpdatedTime, a.UpdatedTime) })
 }
 
-// SearchSharedWith implements access.Shares.
-func (s *Store) SearchSharedWith(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
-	page, err := s.sessions.SearchAmong(ctx, q, func(ctx context.Context, after string, limit int) ([]sessions.Candidate, string, error) {
-		found, next, err := s.sharedBy(ctx, session.ListQuery{UserID: q.UserID, After: after, Limit: limit})
-		if err != nil {
-			return nil, "", err
-		}
-		some, err := s.candidates(ctx, q.UserID, found)
-		return some, next, err
-	})
-	sortByActivity(page.Sessions)
-	return page, err
-}
-
-// candidates returns the sessions that the user can access now.
-func (s *Store) candidates(ctx context.Context, user string, found []sharingOwner) ([]sessions.Candidate, error) {
-	stored, err := s.readShares(ctx, found)
-	if err != nil {
-		return nil, err
-	}
-	var out []sessions.Candidate
-	for _, l := range found {
-		label, err := s.accessLabel(ctx, user, l, stored)
-		if err != nil {
-			return nil, err
-		}
-		if label == "" {
-			continue
-		}
-		of, err := sessions.RefOf(stored[sessions.HeaderKey(l.session)])
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, sessions.Candidate{ID: of.ID, Owner: of.User, Log: of.Log, Access: label, Position: l.position})
-	}
-	return out, nil
-}
-
 // readShares reads the sessions that a user was let into, and the shares.
 func (s *Store) readShares(ctx context.Context, found []sharingOwner) (map[table.Key]table.Item, error) {
 	var keys []table.Key

@@ -1,7 +1,10 @@
 package shares_test
 
 import (
+	"context"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // TestSearchSharedWith searches sessions while they are shared: what a user may no longer
@@ -59,4 +63,35 @@ func TestSearchSharedWith(t *testing.T) {
 	want("one revoked", find(session.ListQuery{}), "b write A trip to Lisbon")
 	ahead = 2 * time.Hour
 	want("one expired", find(session.ListQuery{}))
+}
+
+// TestSearchRevoked revokes a share while a search reads the session: what was found is
+// not answered.
+func TestSearchRevoked(t *testing.T) {
+	t.Parallel()
+	var armed atomic.Bool
+	var revoke func()
+	s := stores.New(storetest.Before(storetest.Engine(t), func(_ context.Context, c hooks.Call) error {
+		ofLog := c.Op == hooks.Query && strings.HasPrefix(c.Query.Partition, "L#")
+		if ofLog && armed.CompareAndSwap(true, false) {
+			revoke()
+		}
+		return nil
+	}))
+	for _, id := range []string{"a", "b"} {
+		fixture.Session(t, s, fixture.Alice, id, nil)
+		fixture.Append(t, s, fixture.Alice, id, fixture.Event(t, "", "i", "A trip to Lisbon"))
+	}
+	a := fixture.Share(t, s, access.NewShare{SessionID: "a", Right: access.Read, UserID: fixture.Bob})
+	fixture.Share(t, s, access.NewShare{SessionID: "b", Right: access.Read, UserID: fixture.Bob})
+	revoke = func() {
+		if err := s.Revoke(t.Context(), fixture.Alice, "a", a); err != nil {
+			t.Error(err)
+		}
+	}
+	armed.Store(true)
+	page, err := s.SearchSharedWith(t.Context(), session.ListQuery{UserID: fixture.Bob, Text: "lisb", Limit: 10})
+	if err != nil || armed.Load() || len(page.Sessions) != 1 || page.Sessions[0].ID != "b" || page.Sessions[0].Access != "read" {
+		t.Errorf("got %+v, %v, revoked: %v", page.Sessions, err, !armed.Load())
+	}
 }

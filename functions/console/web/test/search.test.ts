@@ -10,9 +10,13 @@ const page = (ids: string[], next: string | null) =>
 
 const ids = (search: MessageSearch) => search.found.value.map(({ id }) => id);
 
-function searching(answer: FakeServer['answer']) {
+/** A search in which nothing is shared with the user, unless the test says so. */
+function searching(
+  answer: FakeServer['answer'],
+  shared: FakeServer['answer'] = () => page([], null),
+) {
   const server = new FakeServer();
-  server.answer = answer;
+  server.answer = (asked) => (asked.query.shared ? shared(asked) : answer(asked));
   return { server, search: new MessageSearch(server.api) };
 }
 
@@ -30,7 +34,7 @@ test('a search follows short and empty pages to the last', async () => {
   await vi.waitFor(() => expect(search.state.value).toBe('done'));
   expect(ids(search)).toEqual(['a', 'b']);
   expect(server.asked.map(({ query }) => [query.in, query.q])).toEqual(
-    Array(3).fill(['messages', 'hello']),
+    Array(4).fill(['messages', 'hello']),
   );
 });
 
@@ -110,4 +114,45 @@ test('chats are found once typing pauses, and what is found for older words is i
   finder.find('ab');
   await vi.waitFor(() => expect(finder.found.value.map(({ id }) => id)).toEqual(['for ab']));
   expect(server.asked).toHaveLength(1);
+});
+
+test('chats of others are searched at the same time, page by page', async () => {
+  let release = (_: [number, unknown]) => {};
+  const { search } = searching(
+    () => new Promise((resolve) => (release = resolve)),
+    ({ query }) => (query.cursor ? page(['y'], null) : page(['x'], 'more')),
+  );
+  search.search('hello');
+  await vi.waitFor(() => expect(search.shared.value.map(({ id }) => id)).toEqual(['x', 'y']));
+  expect([search.state.value, ids(search), search.count.value]).toEqual(['searching', [], 2]);
+  release(page(['a'], null));
+  await vi.waitFor(() => expect(search.state.value).toBe('done'));
+  expect([ids(search), search.count.value]).toEqual([['a'], 3]);
+});
+
+test('what one list has is shown if the other fails, which alone is tried again', async () => {
+  let fails = true;
+  const { server, search } = searching(
+    () => page(['a'], null),
+    () => (fails ? [400, { detail: 'no' }] : page(['x'], null)),
+  );
+  search.search('hello');
+  await vi.waitFor(() => expect(search.state.value).toBe('failed'));
+  expect(ids(search)).toEqual(['a']);
+  fails = false;
+  const asked = server.asked.length;
+  search.resume();
+  await vi.waitFor(() => expect(search.state.value).toBe('done'));
+  expect([search.shared.value.length, server.asked.length]).toEqual([1, asked + 1]);
+});
+
+test('chats of others are found by their names once there are words', async () => {
+  const server = new FakeServer();
+  server.answer = ({ query }) => page([`${query.shared} ${query.q}`], null);
+  const finder = new Finder(server.api, true);
+  finder.find('');
+  finder.find('trip');
+  await vi.waitFor(() => expect(finder.found.value.map(({ id }) => id)).toEqual(['true trip']));
+  finder.find(' ');
+  expect([finder.found.value, server.asked.length]).toEqual([[], 1]);
 });

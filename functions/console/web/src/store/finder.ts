@@ -1,4 +1,5 @@
-// The chats whose names have some words, while they are being typed.
+// The chats whose names have some words, while they are being typed: the user's own, or those that
+// others share with the user.
 
 import { signal } from '@preact/signals-core';
 import type { Api } from '../api/client';
@@ -14,19 +15,29 @@ export class Finder {
   /** Why it failed; '' if it did not. */
   readonly failed = signal('');
   readonly #api: Api;
+  readonly #shared: boolean;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reading = new AbortController();
 
-  constructor(api: Api) {
+  constructor(api: Api, shared = false) {
     this.#api = api;
+    this.#shared = shared;
   }
 
-  /** Finds the chats for a text, the newest for ''; what was found before stays until then. */
+  /**
+   * Finds the chats for a text; what was found before stays until then. For '' they are the user's
+   * newest, but none of others, since that list costs the server several reads a session.
+   */
   find(text: string): void {
     this.stop();
+    const query = text.trim();
+    if (query === '' && this.#shared) {
+      this.failed.value = '';
+      this.found.value = [];
+      return;
+    }
     const reading = new AbortController();
     this.#reading = reading;
-    const query = text.trim();
     this.#timer = setTimeout(() => void this.#find(query, reading.signal), query ? PAUSE : 0);
   }
 
@@ -40,7 +51,7 @@ export class Finder {
     let cursor: string | undefined;
     try {
       for (let pages = 0; pages < MAX_PAGES; pages++) {
-        const options = { q: query || undefined, cursor, limit: MOST };
+        const options = { q: query || undefined, shared: this.#shared, cursor, limit: MOST };
         const page = await listSessions(this.#api, options, stopped);
         found.push(...page.data);
         cursor = page.next ?? undefined;

@@ -1,6 +1,7 @@
-// A search of what was said: page by page, until enough was found or the user stops it.
+// A search of what was said, in the user's own chats and in those that others share with the user, at
+// the same time: page by page, until enough was found or the user stops it.
 
-import { batch, signal } from '@preact/signals-core';
+import { batch, computed, signal } from '@preact/signals-core';
 import type { Api } from '../api/client';
 import { listSessions } from '../api/sessions';
 import type { Session } from '../api/types';
@@ -12,14 +13,39 @@ export type SearchState = 'idle' | 'searching' | 'stopped' | 'done' | 'failed';
 const PAGE = 20; // sessions
 const ENOUGH = 40; // sessions after which the user is asked whether to search on
 
-export class MessageSearch {
+/** One of the lists that are searched. */
+class Scope {
+  readonly shared: boolean;
   readonly found = signal<readonly Found[]>([]);
+  /** Where to continue; null at the end. */
+  next: string | null = '';
+
+  constructor(shared: boolean) {
+    this.shared = shared;
+  }
+
+  // A session that was used meanwhile may be on two pages.
+  take(sessions: readonly Session[], next: string | null): void {
+    const known = new Set(this.found.value.map(({ id }) => id));
+    const fresh = sessions.filter((one): one is Found => one.match != null && !known.has(one.id));
+    if (fresh.length > 0) this.found.value = [...this.found.value, ...fresh];
+    this.next = next;
+  }
+}
+
+export class MessageSearch {
+  readonly #own = new Scope(false);
+  readonly #shared = new Scope(true);
+  readonly #scopes = [this.#own, this.#shared];
+  readonly found = computed(() => this.#own.found.value);
+  /** What was found in the chats of others. */
+  readonly shared = computed(() => this.#shared.found.value);
+  readonly count = computed(() => this.found.value.length + this.shared.value.length);
   /** `stopped` when there may be more, `done` when there is no more. */
   readonly state = signal<SearchState>('idle');
   /** What is searched for. */
   readonly words = signal('');
   readonly #api: Api;
-  #next: string | null = null;
   #reading = new AbortController();
 
   constructor(api: Api) {
@@ -29,10 +55,12 @@ export class MessageSearch {
   /** Begins a search; one for other words ends. */
   search(words: string): void {
     this.#reading.abort();
-    this.#next = null;
     batch(() => {
       this.words.value = words;
-      this.found.value = [];
+      for (const scope of this.#scopes) {
+        scope.next = '';
+        scope.found.value = [];
+      }
       this.state.value = 'idle';
     });
     if (words !== '') void this.#read();
@@ -54,26 +82,25 @@ export class MessageSearch {
     const reading = new AbortController();
     this.#reading = reading;
     this.state.value = 'searching';
-    const q = this.words.value;
-    const enough = this.found.value.length + ENOUGH;
-    try {
-      do {
-        const query = { q, in: 'messages', cursor: this.#next ?? undefined, limit: PAGE } as const;
-        const page = await listSessions(this.#api, query, reading.signal);
-        if (reading.signal.aborted) return;
-        batch(() => this.#take(page.data, page.next));
-      } while (this.#next !== null && this.found.value.length < enough);
-      this.state.value = this.#next === null ? 'done' : 'stopped';
-    } catch {
-      if (!reading.signal.aborted) this.state.value = 'failed';
-    }
+    const enough = this.count.value + ENOUGH;
+    // What one list has is shown even if the other cannot be read
+    const results = await Promise.allSettled(
+      this.#scopes.map((scope) => this.#readScope(scope, enough, reading.signal)),
+    );
+    if (reading.signal.aborted) return;
+    const failed = results.some(({ status }) => status === 'rejected');
+    const more = this.#scopes.some(({ next }) => next !== null);
+    this.state.value = failed ? 'failed' : more ? 'stopped' : 'done';
   }
 
-  // A session that was used meanwhile may be on two pages.
-  #take(sessions: readonly Session[], next: string | null): void {
-    const known = new Set(this.found.value.map(({ id }) => id));
-    const fresh = sessions.filter((one): one is Found => one.match != null && !known.has(one.id));
-    if (fresh.length > 0) this.found.value = [...this.found.value, ...fresh];
-    this.#next = next;
+  async #readScope(scope: Scope, enough: number, stopped: AbortSignal): Promise<void> {
+    const q = this.words.value;
+    while (scope.next !== null && this.count.value < enough) {
+      const query = { q, in: 'messages', shared: scope.shared, limit: PAGE } as const;
+      const cursor = scope.next || undefined;
+      const page = await listSessions(this.#api, { ...query, cursor }, stopped);
+      if (stopped.aborted) return;
+      batch(() => scope.take(page.data, page.next));
+    }
   }
 }

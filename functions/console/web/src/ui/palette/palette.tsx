@@ -143,7 +143,7 @@ interface OptionProps {
 }
 
 function Option({ entry, id, selected, pick, choose }: OptionProps) {
-  const { label, icon: Icon, keys } = entry;
+  const { label, note, icon: Icon, keys } = entry;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus, and the keys
     <div
@@ -160,6 +160,11 @@ function Option({ entry, id, selected, pick, choose }: OptionProps) {
       <span dir="auto" title={label}>
         {label}
       </span>
+      {note && (
+        <small class="palette-note" dir="auto" title={note}>
+          {note}
+        </small>
+      )}
       {keys && <Keys of={keys} />}
     </div>
   );

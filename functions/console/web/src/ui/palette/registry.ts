@@ -7,7 +7,7 @@ import type { Chat } from '../../store/chat';
 import type { KeyId } from '../keys/registry';
 import { useAppActions } from './app';
 import { useChatActions } from './chat';
-import { useChats } from './chats';
+import { useChats, useSharedChats } from './chats';
 import { useMessageSearch } from './messages';
 
 export interface PaletteEntry {
@@ -17,6 +17,8 @@ export interface PaletteEntry {
   icon: LucideIcon;
   /** The key that does the same. */
   keys?: KeyId | undefined;
+  /** What is said beside the label, such as whose it is. */
+  note?: string;
   /** More words by which it is found. */
   words?: string;
   run: () => void;
@@ -37,4 +39,9 @@ export type PaletteSource = (query: string) => PaletteGroup;
 export type ChatSource = (chat: Chat, session: Session) => PaletteGroup;
 
 export const chatSources: readonly ChatSource[] = [useChatActions];
-export const sources: readonly PaletteSource[] = [useChats, useAppActions, useMessageSearch];
+export const sources: readonly PaletteSource[] = [
+  useChats,
+  useSharedChats,
+  useAppActions,
+  useMessageSearch,
+];

@@ -7,7 +7,7 @@ import { dayOf } from '../kit/time';
 import { piecesOf } from './marks';
 
 export function Result({ session, words }: { session: Found; words: string }) {
-  const { id, name, updated_time, match } = session;
+  const { id, name, updated_time, match, access, user_id: owner } = session;
   return (
     <li data-testid="search-result">
       <Link href={addressOf(id, { at: match.invocation_id })}>
@@ -15,9 +15,14 @@ export function Result({ session, words }: { session: Found; words: string }) {
           <b dir="auto">{name || 'Untitled'}</b>
           <time dateTime={new Date(updated_time).toISOString()}>{dayOf(updated_time)}</time>
         </span>
+        {access && (
+          <span class="search-owner" title={owner}>
+            from <bdi>{owner}</bdi>
+          </span>
+        )}
         <span class="search-excerpt">
           <span class="search-author">
-            <bdi>{match.author === 'user' ? 'You' : match.author}</bdi>:
+            <bdi>{authorOf(session)}</bdi>:
           </span>{' '}
           <bdi dir="auto">
             {piecesOf(match.text, words).map(({ text, marked }, i) =>
@@ -29,4 +34,10 @@ export function Result({ session, words }: { session: Found; words: string }) {
       </Link>
     </li>
   );
+}
+
+// In a chat that several people write in, a question is of any of them.
+function authorOf({ match: { author }, access }: Found): string {
+  if (author !== 'user') return author;
+  return access ? 'User' : 'You';
 }

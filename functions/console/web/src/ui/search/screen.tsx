@@ -4,7 +4,7 @@
 import { Search } from 'lucide-preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation, useSearchParams } from 'wouter-preact';
-import { MessageSearch, type SearchState } from '../../store/search';
+import { type Found, MessageSearch, type SearchState } from '../../store/search';
 import { Bar } from '../chat/header';
 import { useApp } from '../context';
 import { useTitle } from '../kit/hooks';
@@ -24,7 +24,6 @@ export function SearchScreen() {
     if (words !== search.words.peek()) search.search(words);
   }, [search, words]);
   useEffect(() => () => search.stop(), [search]);
-  const found = search.found.value;
   return (
     <main class="chat search-screen">
       <Bar>
@@ -33,16 +32,29 @@ export function SearchScreen() {
       <div class="search-content">
         <Field words={words} search={search} />
         <Progress search={search} />
-        {found.length > 0 && (
-          <ol class="search-results" aria-label="Results" onKeyDown={move}>
-            {found.map((session) => (
-              <Result key={session.id} session={session} words={search.words.value} />
-            ))}
-          </ol>
-        )}
+        <Results label="Results" found={search.found.value} words={search.words.value} />
+        {search.shared.value.length > 0 && <h2>Shared with me</h2>}
+        <Results label="Shared with me" found={search.shared.value} words={search.words.value} />
         <More search={search} />
       </div>
     </main>
+  );
+}
+
+interface ResultsProps {
+  label: string;
+  found: readonly Found[];
+  words: string;
+}
+
+function Results({ label, found, words }: ResultsProps) {
+  if (found.length === 0) return null;
+  return (
+    <ol class="search-results" aria-label={label} onKeyDown={move}>
+      {found.map((session) => (
+        <Result key={session.id} session={session} words={words} />
+      ))}
+    </ol>
   );
 }
 
@@ -65,7 +77,7 @@ function Field({ words, search }: { words: string; search: MessageSearch }) {
     event.preventDefault();
     const text = field.current?.value.trim() ?? '';
     if (text !== words) begin(text);
-    else if (search.found.value.length > 0) focusFirst();
+    else if (search.count.value > 0) focusFirst();
     else search.resume();
   };
   return (
@@ -98,7 +110,7 @@ function Field({ words, search }: { words: string; search: MessageSearch }) {
 const counted = (count: number): string => (count === 1 ? '1 chat' : `${count} chats`);
 
 function Progress({ search }: { search: MessageSearch }) {
-  const count = search.found.value.length;
+  const count = search.count.value;
   const texts: Record<SearchState, string> = {
     idle: 'Finds the chats in which all words were said in one message.',
     searching: count > 0 ? `Searching… ${counted(count)} so far` : 'Searching…',
