@@ -126,7 +126,26 @@ func writePage(root string) error {
 	if err := os.WriteFile(filepath.Join(root, "docs", "benchmarks", "requests.md"), page.Bytes(), 0o644); err != nil { //nolint:gosec // as above
 		return fmt.Errorf("write the page of whole requests: %w", err)
 	}
+	if err := writeSearch(filepath.Join(root, "docs", "search.md"), metered); err != nil {
+		return err
+	}
 	return writeSummary(filepath.Join(root, "README.md"), measures, metered)
+}
+
+// writeSearch replaces the table in the page of searches.
+func writeSearch(name string, metered scenario.Record) error {
+	page, err := os.ReadFile(name) //nolint:gosec // the repository's own
+	if err != nil {
+		return fmt.Errorf("write what searches cost: %w", err)
+	}
+	text, err := scenario.SearchPage(string(page), metered)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil { //nolint:gosec // all may read it
+		return fmt.Errorf("write what searches cost: %w", err)
+	}
+	return nil
 }
 
 // writeSummary replaces the tables of costs in the README.

@@ -27,6 +27,7 @@ func (l Limit) exceeded(units, count float64) bool { return l != Limit{} && unit
 // Bounds are the bounds by scenario. One is lowered here when its scenario has become
 // cheaper. Their fixed parts leave room for texts that compress worse than the average.
 func Bounds() map[string]Bound {
+	none := Limit{Fixed: 0.5} // less than any write
 	return map[string]Bound{
 		Unsafe: {
 			Writes: Limit{5, 2.7}, Reads: Limit{3, 2}, Fanout: Limit{6, 2},
@@ -55,17 +56,25 @@ func Bounds() map[string]Bound {
 		ForkDeep:    {Writes: Limit{Fixed: 7}, Reads: Limit{Fixed: 6}},
 		Rewind:      {Writes: Limit{Fixed: 5}, Reads: Limit{Fixed: 5}},
 		Create:      {Writes: Limit{Fixed: 2}, Reads: Limit{Fixed: 1}},
-		NewTask:     {Writes: Limit{Fixed: 9}, Reads: Limit{Fixed: 7}, Goal: "7 W"},
-		UpdateTask:  {Writes: Limit{Fixed: 2}, Reads: Limit{Fixed: 4}, Goal: "2 W"},
+		NewTask:     {Writes: Limit{Fixed: 5}, Reads: Limit{Fixed: 7}},
+		UpdateTask:  {Writes: Limit{Fixed: 2}, Reads: Limit{Fixed: 4}},
 		Streamed: {
-			Writes: Limit{28, 0.078}, Reads: Limit{32, 0.014}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 60 R for 1,000 tokens, with fan-out",
+			Writes: Limit{27, 0.078}, Reads: Limit{32, 0.014}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 60 R for 1,000 tokens, with fan-out",
 		},
 		Watched: {
-			Writes: Limit{30, 0.08}, Reads: Limit{32, 0.014}, Fanout: Limit{15, 0.09},
+			Writes: Limit{29, 0.08}, Reads: Limit{32, 0.014}, Fanout: Limit{15, 0.09},
 		},
 		External: {
-			Writes: Limit{33, 0.08}, Reads: Limit{40, 0.052}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 100 R for 1,000 tokens, with fan-out",
+			Writes: Limit{29, 0.08}, Reads: Limit{40, 0.052}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 100 R for 1,000 tokens, with fan-out",
 		},
+		Searched(10, SearchedFirst):  {Writes: Limit{Fixed: 4}, Reads: Limit{Fixed: 5}},
+		Searched(10, SearchedAgain):  {Writes: none, Reads: Limit{Fixed: 3}},
+		Searched(10, SearchedMore):   {Writes: none, Reads: Limit{Fixed: 3.5}},
+		Searched(10, SearchedFound):  {Writes: none, Reads: Limit{Fixed: 6.5}},
+		Searched(100, SearchedFirst): {Writes: Limit{Fixed: 11}, Reads: Limit{Fixed: 20}},
+		Searched(100, SearchedAgain): {Writes: none, Reads: Limit{Fixed: 4}},
+		Searched(100, SearchedMore):  {Writes: none, Reads: Limit{Fixed: 4.5}},
+		Searched(100, SearchedFound): {Writes: none, Reads: Limit{Fixed: 8}},
 	}
 }
 

@@ -34,7 +34,7 @@ type Plan struct {
 	// Quiet is how long functions must be silent until a scenario is over.
 	Quiet time.Duration
 	// Only, if not "", is the only part to play: "write", "read", "branch", "tasks",
-	// "large", "stream" or "threads".
+	// "large", "stream", "threads" or "search".
 	Only string
 }
 
@@ -143,6 +143,7 @@ func (t *trial) parts() []part {
 		{"large", t.large},
 		{"stream", t.stream},
 		{"threads", t.threads},
+		{"search", t.search},
 	}
 }
 

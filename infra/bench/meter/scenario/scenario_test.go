@@ -56,7 +56,7 @@ func start(t *testing.T) scenario.System {
 // TestRun holds all scenarios to their bounds, after few turns and after many.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	const least = 39
+	const least = 43
 	measures, err := scenario.Run(t.Context(), start(t), small())
 	var table strings.Builder
 	if reported := scenario.Report(&table, measures); err != nil || reported != nil {
@@ -157,6 +157,20 @@ func TestPage(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(written), page.String()); diff != "" {
 		t.Errorf("`make costs` writes another page (-docs/benchmarks/requests.md +written)\n%s", diff)
+	}
+	searches, err := os.ReadFile("../../../../docs/search.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := scenario.SearchPage(string(searches), record)
+	if diff := cmp.Diff(string(searches), again); err != nil || diff != "" {
+		t.Errorf("`make costs` writes another table: %v (-docs/search.md +written)\n%s", err, diff)
+	}
+	if _, err := scenario.SearchPage("# No table", record); !errors.Is(err, scenario.ErrNoTable) {
+		t.Errorf("without a table: %v", err)
+	}
+	if _, err := scenario.SearchPage(string(searches), scenario.Record{}); err == nil {
+		t.Error("a table without measures")
 	}
 	copied := filepath.Join(t.TempDir(), "meter.json")
 	if err := record.WriteFile(copied); err != nil {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
@@ -35,6 +33,10 @@ func (t *trial) stream(ctx context.Context) error {
 		return err
 	}
 	if err := t.hour(ctx); err != nil {
+		return err
+	}
+	t.Agent.Answer(tokens(1, 1), 0)
+	if err := t.runToItsEnd(ctx); err != nil { // the first run of a user costs a little more
 		return err
 	}
 	run := func() error {
@@ -141,7 +143,7 @@ func (t *trial) push(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, item := tokens(t.turn, t.Tokens), uuid.NewString()
+	all, item := tokens(t.turn, t.Tokens), path[strings.LastIndexByte(path, '/')+1:]+".1" // names its run
 	pushes := t.pushes()
 	for n := range pushes {
 		if err := sleep.For(ctx, t.PushEvery); err != nil {
