@@ -43,7 +43,11 @@ export async function talk(api: Api): Promise<string> {
     {
       author: 'guide',
       content: { role: 'model', parts: [{ text: `It costs:\n\n${TABLE}\n${TASKS}` }] },
-      actions: { state_delta: { [CONTENT.key]: 7 } },
+      actions: {
+        state_delta: {
+          [CONTENT.key]: 'A guest house in Graça, with breakfast and a view of the river',
+        },
+      },
     },
   ];
   await api.send('POST', `/sessions/${id}/events`, {

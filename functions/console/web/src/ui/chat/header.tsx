@@ -61,7 +61,7 @@ function Named({ chat, session }: { chat: Chat; session: Session }) {
             {session.name || 'Untitled'}
           </button>
         ) : (
-          <span class="title" dir="auto">
+          <span class="title" dir="auto" title={session.name}>
             {session.name || 'Untitled'}
           </span>
         )}

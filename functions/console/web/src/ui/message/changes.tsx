@@ -11,8 +11,7 @@ export function Changes({ message }: MessageProps) {
       {changes.map(([key, value]) => (
         <li key={key}>
           <Database size={13} aria-hidden="true" />
-          <b dir="auto">{key}</b>{' '}
-          {value === null ? <i>removed</i> : <code dir="auto">{brief(value)}</code>}
+          <b dir="auto">{key}</b> {value === null ? <i>removed</i> : <Value text={textOf(value)} />}
         </li>
       ))}
     </ul>
@@ -20,8 +19,19 @@ export function Changes({ message }: MessageProps) {
 }
 
 const LONGEST = 80;
+const LONGEST_TITLE = 1000;
 
-function brief(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+// The panel has the whole of values that are longer still.
+function Value({ text }: { text: string }) {
+  return (
+    <code dir="auto" title={cut(text, LONGEST_TITLE)}>
+      {cut(text, LONGEST)}
+    </code>
+  );
 }
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
+
+const cut = (text: string, longest: number): string =>
+  text.length > longest ? `${text.slice(0, longest)}…` : text;

@@ -71,7 +71,7 @@ function Wide({ chat, tree, close }: { chat: Chat; tree: Tree; close: () => void
       closedby="any"
     >
       <header class="bar">
-        <h2 id="tree-title" dir="auto">
+        <h2 id="tree-title" dir="auto" title={model?.nodes[0]?.label}>
           {model?.nodes[0]?.label || 'Tree'}
         </h2>
         <IconButton icon={X} label="Close the tree" onClick={() => dialog.current?.close()} />

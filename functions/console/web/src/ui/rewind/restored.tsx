@@ -18,7 +18,13 @@ export function Restored({ restored, artifacts }: Props) {
   return (
     <div>
       <p>State and artifacts are restored too:</p>
-      <ul class="restored" data-testid="restored">
+      <ul
+        class="restored"
+        data-testid="restored"
+        aria-label="Restored"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
+        tabIndex={0}
+      >
         {state.map(([key, value]) => (
           <li key={key}>
             <Database size={14} aria-hidden="true" />

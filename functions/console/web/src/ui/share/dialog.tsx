@@ -24,7 +24,7 @@ export function ShareDialog({ session }: { session: Session }) {
       aria-labelledby={label}
       closedby={link ? 'closerequest' : 'any'} // a press beside it would lose the link
     >
-      <h2 id={label}>
+      <h2 id={label} title={session.name}>
         Share “<bdi>{session.name || 'Untitled'}</bdi>”
       </h2>
       <div class="share-body">
