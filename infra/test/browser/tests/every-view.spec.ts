@@ -1,0 +1,52 @@
+// Every view of the console with much in it, at three widths, light and dark: accessible, inside of the
+// screen, readable, uncovered, and with the focus in its place.
+
+import { type Full, fullUser } from '../support/full-data.ts';
+import { test as base } from '../support/test.ts';
+import { expectWhole } from '../support/view-checks.ts';
+import { visit } from '../support/view-steps.ts';
+import { chatViews, messageViews } from '../support/views-chat.ts';
+import { lastViews, listViews } from '../support/views-lists.ts';
+import { settingsViews } from '../support/views-settings.ts';
+
+const WIDTHS = [375, 1024, 1440];
+const THEMES = ['light', 'dark'] as const;
+const AREAS = {
+  messages: messageViews,
+  chat: chatViews,
+  lists: (full: Full, width: number) => [...listViews(full, width), ...lastViews(full)],
+  settings: settingsViews,
+};
+
+const test = base.extend<object, { full: Full }>({
+  // One for all tests of a worker, since it takes some seconds
+  full: [
+    async ({}, use) => use(await fullUser(process.env.RETHREAD_URL ?? '')),
+    { scope: 'worker', timeout: 120_000 },
+  ],
+});
+
+for (const width of WIDTHS) {
+  for (const colorScheme of THEMES) {
+    test.describe(`${width} pixels wide, ${colorScheme}`, () => {
+      test.use({ colorScheme });
+      test.use({ user: async ({ full }, use) => use(full.user) });
+
+      for (const [area, views] of Object.entries(AREAS)) {
+        test(`${area}: every view`, async ({ console, page, url, full, faults }) => {
+          test.setTimeout(300_000); // some twenty views
+          faults.allow(/status of 404/, /ERR_INTERNET_DISCONNECTED/, /WebSocket/);
+          await console.open();
+          await page.setViewportSize({ width, height: 800 });
+          await expectWhole(page, page.getByRole('main'), 'sign-in');
+          await page.setViewportSize({ width: 1440, height: 800 }); // the user's name is shown
+          await console.signIn('/settings/appearance');
+          await page.setViewportSize({ width, height: 800 });
+          for (const view of views(full, width)) {
+            await test.step(view.name, () => visit(page, url, view));
+          }
+        });
+      }
+    });
+  }
+}
