@@ -108,6 +108,33 @@ func TestSave_after_a_deletion(t *testing.T) {
 	}
 }
 
+// A save that names an invocation moves a task whose first save has not stored it yet: the
+// first save does not leave it where it was.
+func TestSave_moves_a_task_that_is_not_stored_yet(t *testing.T) {
+	t.Parallel()
+	engine := storetest.Engine(t)
+	s := stores.New(engine)
+	mustCreate(t, s, alice, "s", nil)
+	mustAppend(t, s, alice, "s", event(t, "", "i", "hi"))
+	moving, moved := save("s", "t", someBubble), false
+	moving.Invocations = []string{"i"}
+	slow := before(engine, func(ctx context.Context, c hooks.Call) error {
+		isTask := func(w table.Write) bool { return strings.HasPrefix(w.Key.SK, tasks) }
+		if moved || !slices.ContainsFunc(c.Writes, isTask) {
+			return nil
+		}
+		moved = true
+		_, _, err := s.Save(ctx, moving)
+		return err
+	})
+	if _, _, err := slow.Save(t.Context(), save("s", "t", someBubble)); err != nil || !moved {
+		t.Errorf("moved: %v, %v", moved, err)
+	}
+	if diff := cmp.Diff([]string{"t"}, taskIDs(t, s, "s", 0)); diff != "" {
+		t.Errorf("tasks (-want +got):\n%s", diff)
+	}
+}
+
 // As many tasks as are created one after the other need no transaction; one more than the
 // log can name while their saves have not ended is created in one.
 func TestSave_of_many_new_tasks(t *testing.T) {
