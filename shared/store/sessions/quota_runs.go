@@ -108,20 +108,54 @@ func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []li
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the active runs: %w", err)
 	}
-	alive := map[string]bool{}
+	var unexpired []activeRun
 	for _, item := range items {
 		var a activeRun
 		if err := table.Decode(item, &a); err != nil {
 			s.log.ErrorContext(ctx, "an unreadable run has no slot", "log", table.Text(item, attrPK), "error", err)
 			continue // the run cannot be active
 		}
-		slot := slotOf(strings.TrimPrefix(a.PK, prefixLog), a.ID)
-		if _, ok := slots[slot]; ok && !s.isLost(&a) {
+		if _, ok := slots[a.slot()]; ok && !s.isLost(&a) {
+			unexpired = append(unexpired, a)
+		}
+	}
+	named, err := s.namedRuns(ctx, unexpired)
+	if err != nil {
+		return nil, nil, err
+	}
+	alive := map[string]bool{}
+	for _, a := range unexpired {
+		if slot := a.slot(); named[slot] {
 			alive[slot] = true
 			live = append(live, liveRun{SessionID: a.Session, RunID: a.ID})
 		}
 	}
 	return live, quota.FreeSlots(slots, alive, s.millis()), nil
+}
+
+func (a *activeRun) slot() string { return slotOf(strings.TrimPrefix(a.PK, prefixLog), a.ID) }
+
+// namedRuns returns the slots of the runs that sessions name. The item of a run that has
+// ended remains if the process stopped before it could delete it.
+func (s *Store) namedRuns(ctx context.Context, runs []activeRun) (map[string]bool, error) {
+	var keys []table.Key
+	for _, a := range runs {
+		keys = append(keys, sessionKey(a.Session))
+	}
+	items, err := s.db.BatchGet(ctx, keys, true)
+	if err != nil {
+		return nil, fmt.Errorf("read the sessions of active runs: %w", err)
+	}
+	named := map[string]bool{}
+	for _, item := range items {
+		var h header
+		if err := table.Decode(item, &h); err != nil {
+			s.log.ErrorContext(ctx, "the run of an unreadable session has no slot", "session", table.Text(item, attrPK), "error", err)
+			continue
+		}
+		named[slotOf(h.Log, h.Run)] = true
+	}
+	return named, nil
 }
 
 // releaseSlot frees the slot of a run that has ended. If that fails, the slot is

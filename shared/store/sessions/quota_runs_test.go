@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,6 +21,7 @@ import (
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 func TestRunQuota(t *testing.T) {
@@ -176,6 +178,38 @@ func leakSlots(t *testing.T, engine table.Engine, n int) {
 		}
 	}
 	storetest.Put(t, engine, item)
+}
+
+// A process that stops between the end of a run and what follows it leaves the run's item
+// and its slot, which do not count.
+func TestRunQuota_end_that_stopped(t *testing.T) {
+	t.Parallel()
+	engine := storetest.Engine(t)
+	with := func(e table.Engine, now time.Time) *stores.Store {
+		return stores.New(e, sessions.WithQuotas(quota.Limits{Runs: 1}), sessions.WithClock(func() time.Time { return now }))
+	}
+	begun := time.Now()
+	s := with(engine, begun)
+	for _, id := range []string{"s0", "s1"} {
+		mustCreate(t, s, alice, id, nil)
+	}
+	mustStart(t, s, startOf(t, "s0", "r0", "hi"))
+	stopped := errors.New("the process stopped")
+	ended := false
+	stopping := storetest.Before(engine, func(_ context.Context, c hooks.Call) error {
+		if ended {
+			return stopped
+		}
+		ended = c.Op == hooks.Transact
+		return nil
+	})
+	later := begun.Add(run.Lease * 3 / 4)
+	if err := with(engine, later).Renew(t.Context(), refOf("s0", "r0")); err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, with(stopping, later), refOf("s0", "r0"), run.Completed, nil)
+	mustUse(t, with(engine, later), 2, 0)
+	mustStart(t, with(engine, begun.Add(run.Lease*3/2)), startOf(t, "s1", "r1", "hi")) // the lease has not ended
 }
 
 // TestRunQuota_racing starts far more runs at once than are allowed, again and
