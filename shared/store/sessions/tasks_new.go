@@ -36,51 +36,46 @@ func (s *Store) makeRoom(ctx context.Context, log string, all []placement) ([]pl
 		return all, nil
 	}
 	var left []placement
-	for _, p := range all {
-		k, stored, err := s.placedTask(ctx, log, p)
-		if err != nil {
-			return nil, err
-		}
-		if !stored && k != (table.Key{}) {
-			left = append(left, p)
-		}
-	}
-	return left, nil
+	err := s.eachNotStored(ctx, log, all, func(p placement, _ table.Key) { left = append(left, p) })
+	return left, err
 }
 
-// placedTask returns the key of the task that an entry placed, and whether an item is
-// there. There is no key if the entry cannot be read.
-func (s *Store) placedTask(ctx context.Context, log string, p placement) (k table.Key, stored bool, err error) {
-	rec, err := s.shownEntryCovering(ctx, log, p.Position)
-	if err != nil || len(rec.events) == 0 || rec.events[0].TaskID == "" {
-		return table.Key{}, false, err
+// eachNotStored calls visit with each task that is not stored, and its key. It leaves out
+// those whose entries cannot be read, as they have no key.
+func (s *Store) eachNotStored(ctx context.Context, log string, all []placement, visit func(placement, table.Key)) error {
+	for _, p := range all {
+		rec, err := s.shownEntryCovering(ctx, log, p.Position)
+		if err != nil {
+			return err
+		}
+		if len(rec.events) == 0 || rec.events[0].TaskID == "" {
+			continue
+		}
+		k := taskKey(log, p.Position, rec.events[0].TaskID)
+		item, err := s.db.GetItem(ctx, k)
+		if err != nil {
+			return err
+		}
+		if item == nil {
+			visit(p, k)
+		}
 	}
-	k = taskKey(log, p.Position, rec.events[0].TaskID)
-	item, err := s.db.GetItem(ctx, k)
-	return k, item != nil, err
+	return nil
 }
 
 // coverNewTasks returns tombstones for the tasks that are placed in what a fork takes over
 // and not stored yet.
 func (s *Store) coverNewTasks(ctx context.Context, source *header, at head, fork *header) ([]table.Write, error) {
-	var writes []table.Write
 	taken, err := fork.inherited()
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range unfinished(at.newTasks, s.millis()) {
-		if !taken.Shows(source.Log, p.Position) {
-			continue
-		}
-		k, stored, err := s.placedTask(ctx, source.Log, p)
-		if err != nil {
-			return nil, err
-		}
-		if !stored && k != (table.Key{}) {
-			writes = append(writes, s.tombstone(k, source.ForkCount+1))
-		}
-	}
-	return writes, nil
+	placed := slices.DeleteFunc(unfinished(at.newTasks, s.millis()), func(p placement) bool { return !taken.Shows(source.Log, p.Position) })
+	var writes []table.Write
+	err = s.eachNotStored(ctx, source.Log, placed, func(_ placement, k table.Key) {
+		writes = append(writes, s.tombstone(k, source.ForkCount+1))
+	})
+	return writes, err
 }
 
 // tombstone keeps a save that has begun from creating a task.
