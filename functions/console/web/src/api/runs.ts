@@ -8,8 +8,8 @@ export interface StartOptions {
   /** Identifies the start, so that it can be repeated. */
   key: string;
   /**
-   * What happens while another run is active, or inputs are queued: the input is queued behind them, or
-   * rejected with a conflict (409).
+   * Whether the input is queued while another run is active or inputs are queued, or rejected with a
+   * conflict (409).
    */
   active: 'reject' | 'enqueue';
   /** The agent; '' for the session's. */

@@ -82,7 +82,7 @@ export class Answers {
   }
 }
 
-/** What the user has written, rather than chosen. */
+/** The texts that the user has written, without the choices. */
 function writtenIn(answers: readonly (readonly [Question, Response])[]): string {
   const texts = answers.map(([{ choices }, { result }]) =>
     choices.length === 0 && typeof result === 'string' ? result : '',

@@ -1,8 +1,8 @@
-// What asking a question takes and returns.
+// The types for asking a question.
 
 import type { InputEvent, Rewound, Thread } from '../api/types';
 
-/** What a question replaces: an invocation, and everything after it. */
+/** A replaced part of the conversation: an invocation and everything after it. */
 export interface Instead {
   of: string;
   /** Takes it away, before the question is sent; without, the server discards it. */
@@ -20,9 +20,9 @@ export interface Begun {
 }
 
 export interface AskOptions {
-  /** What the question replaces. */
+  /** The part of the conversation that the question replaces. */
   instead?: Instead | undefined;
-  /** Makes the event that is sent in place of the last one, which is shown meanwhile. */
+  /** Makes the last event to send. Until it is ready, the last event of the input is shown. */
   complete?: (() => Promise<InputEvent>) | undefined;
   /** Starts the run, which is then never queued. */
   start?: Start;

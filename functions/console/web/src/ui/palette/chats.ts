@@ -2,46 +2,45 @@
 
 import { GitFork, MessageSquare, Users } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { Session } from '../../api/types';
 import { Finder } from '../../store/finder';
 import { useApp } from '../context';
 import { useShow } from '../history/address';
-import type { PaletteGroup } from './registry';
+import type { PaletteEntry, PaletteGroup } from './registry';
 
 export function useChats(query: string): PaletteGroup {
-  const { chat } = useApp();
-  const show = useShow();
-  const { found, failed } = useFinder(query, false);
-  return {
-    title: 'Chats',
-    found: true,
-    notice: failed.value,
-    entries: found.value
-      .filter(({ id }) => id !== chat.value?.id)
-      .map(({ id, name, fork }) => ({
-        id: `chat ${id}`,
-        label: name || 'Untitled',
-        icon: fork ? GitFork : MessageSquare,
-        run: () => show(id),
-      })),
-  };
+  return useGroup(query, 'Chats', false, ({ fork }) => ({ icon: fork ? GitFork : MessageSquare }));
 }
 
 export function useSharedChats(query: string): PaletteGroup {
+  return useGroup(query, 'Shared with me', true, ({ user_id: owner }) => ({
+    icon: Users,
+    note: `from ${owner}`,
+  }));
+}
+
+type Look = Pick<PaletteEntry, 'icon' | 'note'>;
+
+function useGroup(
+  query: string,
+  title: string,
+  shared: boolean,
+  look: (session: Session) => Look,
+): PaletteGroup {
   const { chat } = useApp();
   const show = useShow();
-  const { found, failed } = useFinder(query, true);
+  const { found, failed } = useFinder(query, shared);
   return {
-    title: 'Shared with me',
+    title,
     found: true,
     notice: failed.value,
     entries: found.value
       .filter(({ id }) => id !== chat.value?.id)
-      .map(({ id, name, user_id: owner }) => ({
-        id: `shared ${id}`,
-        label: name || 'Untitled',
-        note: `from ${owner}`,
-        icon: Users,
-        run: () => show(id),
+      .map((session) => ({
+        id: `${shared ? 'shared' : 'chat'} ${session.id}`,
+        label: session.name || 'Untitled',
+        run: () => show(session.id),
+        ...look(session),
       })),
   };
 }

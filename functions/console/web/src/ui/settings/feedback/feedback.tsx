@@ -6,6 +6,7 @@ import { GivenFeedback } from '../../../store/given';
 import { Abouts } from '../../../store/given-about';
 import { useApp } from '../../context';
 import { Section } from '../section';
+import { ShowMore } from '../show-more';
 import { GivenItem } from './item';
 import './feedback.css';
 
@@ -41,16 +42,7 @@ export function Feedback() {
           Loading…
         </p>
       )}
-      {more.value && (
-        <button
-          type="button"
-          class="button small"
-          disabled={loading.value}
-          onClick={() => void given.loadMore()}
-        >
-          Show more
-        </button>
-      )}
+      <ShowMore list={given} />
     </Section>
   );
 }

@@ -5,6 +5,7 @@ import { addNotified, type NewNotified } from '../../../api/notifications';
 import { useApp } from '../../context';
 import { Form } from '../../kit/form';
 import { TextField } from '../../kit/text-field';
+import { AddressField } from '../address-field';
 import { Section } from '../section';
 import { notificationsPath } from './address';
 
@@ -33,15 +34,7 @@ export function NewNotification({ session }: { session: string }) {
         }}
         cancel={back}
       >
-        <TextField
-          label="Address"
-          name="url"
-          hint="An https address that is reachable from the internet. Redirects are not followed."
-          type="url"
-          required
-          maxLength={2048}
-          placeholder="https://example.com/a2a/notifications"
-        />
+        <AddressField placeholder="https://example.com/a2a/notifications" />
         <TextField
           label="Token"
           name="token"

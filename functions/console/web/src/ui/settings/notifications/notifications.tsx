@@ -8,6 +8,7 @@ import { useApp } from '../../context';
 import { addressOf } from '../../history/address';
 import { Shown, useLoaded } from '../loaded';
 import { Section } from '../section';
+import { ShowMore } from '../show-more';
 import { notificationsPath } from './address';
 import { TaskItem } from './task';
 
@@ -92,16 +93,7 @@ function Tasks({ session, agent }: { session: string; agent: string }) {
       {list.value.map((task) => (
         <TaskItem key={task.id} session={session} agent={agent} task={task} />
       ))}
-      {more.value && (
-        <button
-          type="button"
-          class="button small"
-          disabled={loading.value}
-          onClick={() => void tasks.loadMore()}
-        >
-          Show more
-        </button>
-      )}
+      <ShowMore list={tasks} />
     </>
   );
 }

@@ -5,11 +5,12 @@ import { Link } from 'wouter-preact';
 import type { Deliveries } from '../../../store/deliveries';
 import { exact } from '../../kit/time';
 import { eventWords } from '../event-words';
+import { ShowMore } from '../show-more';
 import { deliveryMark, triesWords } from './words';
 
 export function DeliveryList({ webhook, deliveries }: { webhook: string; deliveries: Deliveries }) {
   useEffect(() => deliveries.start(), [deliveries]);
-  const { list, loaded, loading, failed, more } = deliveries;
+  const { list, loaded, loading, failed } = deliveries;
   return (
     <section class="group" aria-labelledby="deliveries">
       <div class="settings-head">
@@ -51,16 +52,7 @@ export function DeliveryList({ webhook, deliveries }: { webhook: string; deliver
           })}
         </ul>
       )}
-      {more.value && (
-        <button
-          type="button"
-          class="button small"
-          disabled={loading.value}
-          onClick={() => void deliveries.loadMore()}
-        >
-          Show more
-        </button>
-      )}
+      <ShowMore list={deliveries} />
     </section>
   );
 }

@@ -3,6 +3,7 @@
 import type { Webhook, WebhookChange } from 'rethread';
 import { Form } from '../../kit/form';
 import { TextField } from '../../kit/text-field';
+import { AddressField } from '../address-field';
 import { EventTypes } from '../event-types';
 import { AgentsField, linesOf, SessionsField } from '../lines';
 
@@ -22,16 +23,7 @@ interface Props {
 export function WebhookForm({ webhook, submit, back, run }: Props) {
   return (
     <Form submit={submit} run={(form) => run(fieldsOf(form))} cancel={back}>
-      <TextField
-        label="Address"
-        name="url"
-        hint="An https address that is reachable from the internet. Redirects are not followed."
-        type="url"
-        required
-        maxLength={2048}
-        placeholder="https://example.com/hooks/rethread"
-        value={webhook?.url}
-      />
+      <AddressField placeholder="https://example.com/hooks/rethread" value={webhook?.url} />
       <TextField
         label="Description"
         name="description"
