@@ -67,8 +67,10 @@ func TestExample(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "run", ".")
 	cmd.Dir = newModule(t, system.Root)
 	cmd.Env = append(os.Environ(), "RETHREAD_URL="+system.URL, "RETHREAD_TOKEN="+token,
-		"GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off")
-	out, err := cmd.CombinedOutput()
+		"GOFLAGS=-mod=mod -trimpath", "GOWORK=off")
+	var problem strings.Builder // and what is downloaded
+	cmd.Stderr = &problem
+	out, err := cmd.Output()
 	want := `roses: ordered so far: roses
 tulips: ordered so far: roses, tulips
 after the rewind: 4 events, state roses, invoice "1 bunch of roses"
@@ -76,6 +78,6 @@ lilies: ordered so far: roses, lilies
 in the end: 8 events, state lilies, invoice "1 bunch of lilies"
 `
 	if diff := cmp.Diff(want, string(out)); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
+		t.Errorf("%v (-want +got):\n%s\n%s", err, diff, problem.String())
 	}
 }
