@@ -71,7 +71,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python generate-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench speed meter costs fuzz version release release-files release-check workflows tools clean
+.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python generate-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser bench-open test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench speed meter costs fuzz version release release-files release-check workflows tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -218,6 +218,9 @@ test-web: node console $(BROWSERTOOLS) ## Type-check the console's page and its 
 
 test-browser: node build $(BROWSERTOOLS) ## Use the console in Chromium and Firefox, against the local system
 	@CHROMIUM=$$($(BROWSER)/chromium.sh) && FIREFOX=$$($(BROWSER)/firefox.sh) && export CHROMIUM FIREFOX && cd $(BROWSER) && npm run --silent test
+
+bench-open: node build $(BROWSERTOOLS) ## Measure how fast the console opens chats of 2, 12 and 2,000 turns in Chromium
+	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(BROWSER) && npm run --silent bench
 
 test-frontends: node build $(FRONTENDTOOLS) ## Use the pages of docs/frontends.md, with CopilotKit, assistant-ui and useChat, in Chromium
 	@cd $(FRONTENDS) && npm run --silent check

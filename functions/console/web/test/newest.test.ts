@@ -10,9 +10,16 @@ const rows = (...texts: string[]) => {
 };
 
 describe('the newest rows that fill a height', () => {
-  test('short texts are counted as one line', () => {
+  test('short texts are counted as one line, and their buttons', () => {
     const short = rows(...Array.from({ length: 50 }, () => 'Hello'));
-    expect(filling(short, 400)).toBe(10);
+    expect(filling(short, 400)).toBe(5);
+  });
+
+  test('only the last message of a turn has buttons', () => {
+    const answer = { author: 'agent', text: 'Hello' };
+    const events = Array.from({ length: 50 }, () => event('turn', answer));
+    const turns = turnsOf(new Messages().of(events), { status: 'idle', run: '', error: null });
+    expect(filling(rowsOf(turns), 400)).toBe(9);
   });
 
   test('long texts take more, so fewer rows are needed', () => {

@@ -2,13 +2,16 @@
 // shown, so that a long chat appears as fast as a short one.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { textOf } from '../../store/message';
+import { isQuestion, textOf } from '../../store/message';
 import type { Row } from '../../store/turns';
 
-// What a row takes at least, in pixels, so that the first rows are never too few.
+// What a row takes at least, in pixels, so that the first rows are hardly ever too few.
 const ROW = 40;
+const BUTTONS = 40; // of a question, and of the last message of a turn
 const LINE = 20;
-const WIDEST_LINE = 160; // characters
+const WIDEST_LINE = 130; // characters
+
+const AROUND = 120; // the header and the message field, at least
 
 /**
  * Returns the rows to render.
@@ -22,7 +25,7 @@ export function useNewestFirst(all: readonly Row[], wanted: boolean): readonly R
     if (any) setComplete(true); // effects run after the first rows are painted
   }, [any]);
   if (complete || !any) return all;
-  first.current ||= all.at(-filling(all, innerHeight))?.key ?? '';
+  first.current ||= all.at(-filling(all, innerHeight - AROUND))?.key ?? '';
   const from = all.findIndex(({ key }) => key === first.current);
   return from > 0 ? all.slice(from) : all;
 }
@@ -39,5 +42,7 @@ export function filling(rows: readonly Row[], height: number): number {
 
 function leastHeight(row: Row): number {
   if (row.kind !== 'message') return ROW;
-  return ROW + LINE * Math.floor(textOf(row.message).length / WIDEST_LINE);
+  const { message, last } = row;
+  const lines = Math.floor(textOf(message).length / WIDEST_LINE);
+  return ROW + LINE * lines + (last || isQuestion(message) ? BUTTONS : 0);
 }

@@ -2,6 +2,22 @@
 
 const DAY = 86_400_000;
 
+type Form = Intl.DateTimeFormatOptions;
+
+const MONTH: Form = { month: 'long', year: 'numeric' };
+const TIME: Form = { hour: '2-digit', minute: '2-digit' };
+const DATE: Form = { ...TIME, day: 'numeric', month: 'short' };
+const YEAR: Form = { ...DATE, year: 'numeric' };
+
+// Making a formatter takes the browser some milliseconds, and a screen shows many times.
+const formatters = new Map<Form, Intl.DateTimeFormat>();
+
+function format(time: number, form: Form): string {
+  const known = formatters.get(form) ?? new Intl.DateTimeFormat(undefined, form);
+  formatters.set(form, known);
+  return known.format(time);
+}
+
 /** The heading for a time in a list: Today, Yesterday, … */
 export function dayOf(time: number, now = Date.now()): string {
   const days = Math.round((midnight(now) - midnight(time)) / DAY);
@@ -9,19 +25,13 @@ export function dayOf(time: number, now = Date.now()): string {
   if (days === 1) return 'Yesterday';
   if (days < 7) return 'This week';
   if (days < 31) return 'This month';
-  return new Date(time).toLocaleDateString(undefined, { month: 'long', year: 'numeric' });
+  return format(time, MONTH);
 }
 
 /** A time of day, with the date unless it is today, and the year unless it is this one. */
 export function exact(time: number, now = Date.now()): string {
-  const today = midnight(time) === midnight(now);
-  const sameYear = new Date(time).getFullYear() === new Date(now).getFullYear();
-  return new Date(time).toLocaleString(undefined, {
-    ...(today ? {} : { day: 'numeric', month: 'short' }),
-    ...(sameYear ? {} : { year: 'numeric' }),
-    hour: '2-digit',
-    minute: '2-digit',
-  });
+  if (midnight(time) === midnight(now)) return format(time, TIME);
+  return format(time, yearOf(time) === yearOf(now) ? DATE : YEAR);
 }
 
 /** A duration in milliseconds as text: 340 ms, 4.2 s, 2 min 5 s. */
@@ -33,3 +43,4 @@ export function duration(time: number): string {
 }
 
 const midnight = (time: number): number => new Date(time).setHours(0, 0, 0, 0);
+const yearOf = (time: number): number => new Date(time).getFullYear();
