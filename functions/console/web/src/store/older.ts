@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals-core';
 
-const PAGE = 100; // items that are loaded when the user scrolls up to them
+const PAGE = 100; // items that are loaded when the user first scrolls up to them
 /** Items in a page at most, to reach something far away with few requests. */
 export const LARGEST = 1000;
 const FAILED = 'Earlier messages could not be loaded.';
@@ -15,14 +15,15 @@ export class Older {
   readonly failed = signal('');
   readonly #read: (count: number) => Promise<void>;
   #going: Promise<boolean> | null = null;
+  #next = PAGE; // twice as many each time: who scrolls on is looking for something further away
 
   /** @param read loads a number of items, and rejects on failure */
   constructor(read: (count: number) => Promise<void>) {
     this.#read = read;
   }
 
-  /** Loads a page. Returns whether that succeeded. */
-  load(count = PAGE): Promise<boolean> {
+  /** Loads a page, by default of twice as many items as before. Returns whether that succeeded. */
+  load(count = this.#next): Promise<boolean> {
     this.#going ??= this.#load(count).finally(() => {
       this.#going = null;
     });
@@ -30,10 +31,10 @@ export class Older {
   }
 
   /**
-   * Loads pages of up to `count` items until `there` returns true or there are no more. Returns its
-   * last result.
+   * Loads pages, by default of twice as many items each time, until `there` returns true or there are
+   * no more. Returns its last result.
    */
-  async until(there: () => boolean, count = PAGE): Promise<boolean> {
+  async until(there: () => boolean, count?: number): Promise<boolean> {
     while (!there() && this.more.value) {
       if (!(await this.load(count))) break;
     }
@@ -45,6 +46,7 @@ export class Older {
     this.failed.value = '';
     try {
       await this.#read(count);
+      this.#next = Math.min(count * 2, LARGEST);
       return true;
     } catch {
       this.failed.value = FAILED;
