@@ -95,7 +95,7 @@ describe('answers', () => {
     const [question] = fake.chat.questions.value;
     if (!question) throw new Error('no question');
     const told = () => fake.toasts.list.value.map(({ text }) => text);
-    return { ...fake, server, thread, refusals, sent, question, told };
+    return { ...fake, server, thread, asks, refusals, sent, question, told };
   }
 
   test('to the only question are sent at once', async () => {
@@ -120,6 +120,15 @@ describe('answers', () => {
     expect(chat.sending.value).toBe(false);
   });
 
+  test('are not asked for again before the watch reports that of another, unless it is rewound', async () => {
+    const { chat, thread, asks, show, question } = asking('1');
+    thread.items.unshift(response('b', 'user', '1', { result: 'No' }));
+    await chat.answers.give(question, { result: 'Yes' });
+    expect(chat.questions.value).toEqual([]);
+    show({ items: [asks], epoch: 1 });
+    expect(chat.questions.value).toHaveLength(1);
+  });
+
   test.each<[string, (thread: ReturnType<typeof asking>['thread']) => void]>([
     ['other input', ({ items }) => items.unshift(event('b', { text: 'And?' }))],
     ['a rewind', ({ items }) => items.pop()],
@@ -132,6 +141,7 @@ describe('answers', () => {
     expect(sent()).toEqual([]);
     expect(told()).toEqual(['The chat has gone on since the question. Your answer was not sent.']);
     expect(chat.draft.value).toBe('');
+    expect(chat.questions.value).toHaveLength(1);
   });
 
   test('are sent again if the log has gone on and the question is open', async () => {

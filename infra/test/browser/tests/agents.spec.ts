@@ -102,8 +102,9 @@ test('a call that needs a confirmation is shown, and approved', async ({ console
   await expectAccessible(page);
   await question.getByRole('button', { name: 'Approve' }).click();
   await expect(console.said('user')).toHaveText(['Approved']);
+  const given = [{ id: 'q', response: { confirmed: true } }];
+  await expect.poll(() => responses(api, id)).toMatchObject(given);
   await console.waitFor('idle');
-  expect(await responses(api, id)).toMatchObject([{ id: 'q', response: { confirmed: true } }]);
 });
 
 test('several questions are answered together', async ({ console, api, page }) => {
@@ -124,11 +125,13 @@ test('several questions are answered together', async ({ console, api, page }) =
   await page.getByRole('button', { name: 'Answer', exact: true }).click();
   await send.click();
   await expect(page.getByTestId('questions')).toHaveCount(0);
+  await expect
+    .poll(() => responses(api, id))
+    .toMatchObject([
+      { id: 'colour', response: { result: 'Red' } },
+      { id: 'more', response: { size: 3, gift: true } },
+    ]);
   await console.waitFor('idle');
-  expect(await responses(api, id)).toMatchObject([
-    { id: 'colour', response: { result: 'Red' } },
-    { id: 'more', response: { size: 3, gift: true } },
-  ]);
 });
 
 test('a reader sees the agent’s question without a form', async ({

@@ -7,7 +7,7 @@ import type { InputEvent } from '../api/types';
 import type { Begun, Start } from './asked';
 import { keepText } from './drafts';
 import { answering, type Question, type Response } from './questions';
-import { Closed, startAnswered } from './start-answered';
+import { Answered, Closed, startAnswered } from './start-answered';
 import type { Turn } from './turns';
 
 interface Asked {
@@ -15,6 +15,7 @@ interface Asked {
   draft: { value: string };
   turns: { readonly value: readonly Turn[] };
   questions: { readonly value: readonly Question[] };
+  epoch: { readonly value: number };
   ask(input: InputEvent[], options: { start: Start }): Promise<Begun | null>;
 }
 
@@ -29,10 +30,18 @@ export class Answers {
 
   readonly #chat: Asked;
   readonly #api: Api;
+  /** Questions that others have answered, until the watch reports the answer or a rewind. */
+  readonly #closed = signal<{ ids: ReadonlySet<string>; epoch: number } | null>(null);
 
   constructor(chat: Asked, api: Api) {
     this.#chat = chat;
     this.#api = api;
+  }
+
+  /** Whether a question may be answered, as far as is known. */
+  isOpen({ id }: Question): boolean {
+    const closed = this.#closed.value;
+    return closed?.epoch !== this.#chat.epoch.value || !closed.ids.has(id);
   }
 
   /** Answers a question. The answer to the only one is sent at once. */
@@ -74,6 +83,8 @@ export class Answers {
       try {
         return await startAnswered(this.#api, this.#chat.id, { invocation, calls }, input, agent);
       } catch (error) {
+        const epoch = this.#chat.epoch.value;
+        if (error instanceof Answered) this.#closed.value = { ids: calls, epoch };
         if (error instanceof Closed) keepText(this.#chat.draft, writtenIn(answers));
         throw error;
       }

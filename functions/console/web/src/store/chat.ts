@@ -62,7 +62,7 @@ export class Chat extends LiveSession<ChatDeps> {
   /** What the agent has asked, for those who may answer. */
   readonly questions = computed(() =>
     this.rights.value.write && !this.#asking.pending.value && !this.running.value
-      ? questionsOf(this.turns.value.at(-1))
+      ? questionsOf(this.turns.value.at(-1)).filter((one) => this.answers.isOpen(one))
       : [],
   );
   readonly answers: Answers;

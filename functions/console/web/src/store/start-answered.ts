@@ -16,6 +16,9 @@ export interface Waiting {
 /** Says why questions cannot be answered any more. */
 export class Closed extends Error {}
 
+/** Says that somebody has answered them, which the watch may report later. */
+export class Answered extends Closed {}
+
 const NEWEST = 100; // items that are read to see whether the questions are open
 const TRIES = 3; // the log may go on although the questions stay open
 const ANSWERED = 'The question has already been answered. Your answer was not sent.';
@@ -32,7 +35,7 @@ export async function startAnswered(
   for (let tries = 1; ; tries++) {
     const end = await readEnd(api, session, NEWEST);
     const closed = whyClosed(end, waiting);
-    if (closed) throw new Closed(closed);
+    if (closed) throw closed;
     try {
       const expectedSeq = end.session.head_seq;
       const options = { key: uid(), active: 'reject', agent, expectedSeq } as const;
@@ -47,9 +50,9 @@ export async function startAnswered(
 function whyClosed(
   { session, items, queued = [] }: Thread,
   { invocation, calls }: Waiting,
-): string {
-  if (items.some((item) => respondsTo(item, calls))) return ANSWERED;
+): Closed | null {
+  if (items.some((item) => respondsTo(item, calls))) return new Answered(ANSWERED);
   const last = new Messages().of(items).at(-1)?.invocation;
   const open = last === invocation && session.active_run_id === null && queued.length === 0;
-  return open ? '' : GONE_ON;
+  return open ? null : new Closed(GONE_ON);
 }
