@@ -8,5 +8,4 @@ export default defineConfig({
   testDir: 'bench',
   testMatch: '*.ts',
   workers: 1,
-  use: { ...config.use, trace: 'off' },
 });

@@ -169,6 +169,25 @@ describe('switching', () => {
     await variants.show(b, -1);
     expect(asked('/rewind').length).toBe(1);
   });
+
+  test('changes nothing if another tab was first, which the watch reports meanwhile', async () => {
+    const entries = log('a b <b c');
+    const { variants, show } = await open(entries, 'a c', { epoch: 1 });
+    await vi.waitFor(() => expect(variants.groups.value.size).toBe(1));
+    const [b] = variants.groups.value.get('c')?.variants ?? [];
+    if (!b) throw new Error('unreachable');
+    const { answer } = server;
+    server.answer = (request) => {
+      if (request.path.endsWith('/events') && entries.length === 4) {
+        entries.push(...log('<<b', 5));
+        show('a b', 2);
+      }
+      return answer(request);
+    };
+    await variants.show(b, -1);
+    expect(asked('/rewind')).toEqual([]);
+    expect(variants.focus.value).toBeNull();
+  });
 });
 
 test('the candidates are the forks at known places, and the sessions above', () => {

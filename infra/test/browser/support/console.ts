@@ -53,8 +53,12 @@ export class Console {
     await expect(this.page.locator('[data-invocation=pending]')).toHaveCount(0);
   }
 
-  /** Waits until the session has a status and, if no run is in progress, each message its final form. */
+  /**
+   * Waits until no question is being sent, the session has a status and, if no run is in progress, each
+   * message its final form.
+   */
   async waitFor(status: Status | RegExp): Promise<void> {
+    await expect(this.page.locator('[data-invocation=pending]')).toHaveCount(0);
     await expect(this.chat).toHaveAttribute('data-status', status);
     if (status === 'in_progress') return;
     // The status may arrive before the end of the last message.

@@ -87,9 +87,11 @@ export class Variants {
     this.#chat.undo.did(step, 'Another variant is shown.');
   }
 
-  // The marker that hid a question last; undefined if it is shown.
+  // The marker that hid a question last; undefined if it is shown. The log may have been read further
+  // than the watch has reported.
   #hiddenBy(invocation: string): string | undefined {
-    for (const { variants, index } of this.groups.peek().values()) {
+    const { marks, whole } = this.log.marks();
+    for (const { variants, index } of groupsOf(marks, whole, this.forks.list.peek()).values()) {
       const at = variants.findIndex((v) => v.invocation === invocation);
       if (at >= 0) return at === index ? undefined : variants[at]?.hiddenBy;
     }
