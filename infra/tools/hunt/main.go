@@ -16,7 +16,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -120,8 +119,6 @@ func (h *hunt) compile(ctx context.Context, only string) (programs []program, er
 	return programs, nil
 }
 
-var drawn = regexp.MustCompile(`(?m) (\d+) cases, ` + property.Variable + `=`)
-
 // play runs the tests of a package with a seed, and returns their number of cases.
 func (h *hunt) play(ctx context.Context, p program, seed uint64) (cases int, err error) {
 	began, pattern := time.Now(), "^("+strings.Join(p.Tests, "|")+")$"
@@ -131,10 +128,7 @@ func (h *hunt) play(ctx context.Context, p program, seed uint64) (cases int, err
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	err = cmd.Run()
-	for _, m := range drawn.FindAllSubmatch(said.Bytes(), -1) {
-		n, _ := strconv.Atoi(string(m[1])) // digits
-		cases += n
-	}
+	cases = random.Cases(said.Bytes())
 	switch {
 	case ctx.Err() != nil:
 		return cases, ctx.Err()
