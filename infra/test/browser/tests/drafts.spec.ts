@@ -24,6 +24,8 @@ test('a draft is kept for each chat, also across a reload', async ({ console, ap
   await expect(field(page)).toHaveValue('A new thought');
 
   await console.openSession(trip);
+  await expect(field(page)).toBeFocused();
+  await expect(field(page)).toHaveValue('Half a thought');
   await page.keyboard.press('Enter');
   await expect(console.said('user')).toHaveText('Half a thought');
   await console.waitFor('idle');
