@@ -68,6 +68,34 @@ const closeAndOpenPalette = (page: Page) =>
       }),
   );
 
+test('what is typed into the palette stays when the chat is loaded meanwhile', async ({
+  console,
+  api,
+  page,
+}) => {
+  const { id } = await api.createSession({ name: 'A talk' });
+  await console.signIn();
+  let answer = () => {};
+  const typed = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(/\/api\/v1\/sessions/, async (route) => {
+    await typed;
+    await route.continue();
+  });
+  await console.open(`/s/${id}`);
+  await expect(page.getByTestId('user')).toBeVisible();
+  await page.keyboard.press('Control+k');
+  const field = palette(page).getByRole('combobox');
+  await field.pressSequentially('rename');
+  const rename = palette(page).getByRole('option', { name: 'Rename', exact: true });
+  await expect(rename).toHaveCount(0);
+  answer();
+  await expect(rename).toBeVisible();
+  await expect(field).toHaveValue('rename');
+  await expect(field).toBeFocused();
+});
+
 test('a dialog that is opened while another one closes stays open', async ({
   console,
   api,
@@ -78,6 +106,7 @@ test('a dialog that is opened while another one closes stays open', async ({
   const field = palette(page).getByRole('combobox');
   await page.keyboard.press('Control+k');
   await field.fill('rename');
+  await expect(palette(page).getByRole('option', { name: 'Rename', exact: true })).toBeVisible();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('dialog', { name: 'Rename session' })).toBeVisible();
   await closeAndOpenPalette(page);

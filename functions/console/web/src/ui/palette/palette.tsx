@@ -16,6 +16,7 @@ export function Palette() {
   const { chat } = useApp();
   const element = useRef<HTMLDialogElement>(null);
   const chosen = useRef<PaletteEntry | null>(null);
+  const query = useState(''); // stays when the chat's session is loaded meanwhile
   const open = chat.value;
   const session = open?.session.value ?? null;
   const choose = (entry: PaletteEntry) => {
@@ -35,28 +36,32 @@ export function Palette() {
       }}
     >
       {open && session ? (
-        <WithChat key={open.id} chat={open} session={session} choose={choose} />
+        <WithChat key={open.id} chat={open} session={session} query={query} choose={choose} />
       ) : (
-        <Finding key="" groups={[]} choose={choose} />
+        <Finding key="" groups={[]} query={query} choose={choose} />
       )}
     </Modal>
   );
 }
 
-interface ChooseProps {
+interface FindingProps {
+  groups: PaletteGroup[];
+  query: [string, (query: string) => void];
   choose: (entry: PaletteEntry) => void;
 }
 
-function WithChat({ chat, session, choose }: ChooseProps & { chat: Chat; session: Session }) {
-  const groups = chatSources.map((source) => source(chat, session));
-  return <Finding groups={groups} choose={choose} />;
+type WithChatProps = Omit<FindingProps, 'groups'> & { chat: Chat; session: Session };
+
+function WithChat({ chat, session, ...rest }: WithChatProps) {
+  return <Finding {...rest} groups={chatSources.map((source) => source(chat, session))} />;
 }
 
-function Finding({ groups: ofChat, choose }: ChooseProps & { groups: PaletteGroup[] }) {
-  const [query, setQuery] = useState('');
+function Finding({ groups: ofChat, query: [query, setQuery], choose }: FindingProps) {
   const [picked, setPicked] = useState(''); // '' for the first
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => field.current?.focus(), []);
   const [chats, ...others] = sources.map((source) => source(query));
   const groups = matching(
     [chats, ...ofChat, ...others].filter((group) => group !== undefined),
@@ -89,6 +94,7 @@ function Finding({ groups: ofChat, choose }: ChooseProps & { groups: PaletteGrou
       <label class="palette-field">
         <Search size={18} aria-hidden="true" />
         <input
+          ref={field}
           type="text"
           dir="auto"
           role="combobox"
