@@ -231,7 +231,7 @@ fuzz: ## Fuzz every parser: FUZZTIME=10s for each, ONLY= part of a target's name
 	@go run ./infra/tools/fuzz -each $(FUZZTIME) -only '$(ONLY)'
 
 hunt: MINUTES = 10
-hunt: ## Run the random tests with other seeds for MINUTES=10, and print the seed of a failure; ONLY= part of a package's folder
+hunt: node $(PACKAGEBUILT) ## Run the random tests with other seeds for MINUTES=10, and print the seed of a failure; ONLY= part of a package's folder
 	@go build -o build/ ./infra/tools/engine ./infra/tools/hunt
 	@build/engine build/hunt -minutes $(MINUTES) -only '$(ONLY)'
 

@@ -1,17 +1,11 @@
-// What tests of the settings have in common: the widths that they are tried at.
+// What tests of the settings have in common.
 
 import type { Page } from '@playwright/test';
 import { expectAccessible } from './accessible.ts';
 import { expect } from './test.ts';
 
-export const WIDTHS = [1280, 375];
-
-/**
- * Expects that the page is accessible, and that nothing is wider than the screen: dark on a phone, light
- * on a wide screen.
- */
+/** Expects that the page is accessible, and that nothing is wider than the screen. */
 export async function expectGood(page: Page, width: number): Promise<void> {
-  await page.emulateMedia({ colorScheme: width < 800 ? 'dark' : 'light' });
   await expectAccessible(page);
   const widest = () =>
     page.evaluate(() => {

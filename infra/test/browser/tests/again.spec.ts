@@ -4,6 +4,7 @@ import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
 import { Api } from '../support/api.ts';
 import { message, remember, rewinds } from '../support/rewinding.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 import { trip } from '../support/trip.ts';
 
@@ -27,8 +28,8 @@ const undo = (page: Page) => page.keyboard.press('Control+z');
 /** Puts the focus out of the message field. */
 const leaveField = (page: Page) => page.getByTestId('thread').focus();
 
-for (const width of [1280, 375]) {
-  test(`a question is edited and asked again in its place, ${width} pixels wide`, async ({
+onScreens(ALL, ({ width, resize }) => {
+  test('a question is edited and asked again in its place', async ({
     console,
     api,
     page,
@@ -37,7 +38,7 @@ for (const width of [1280, 375]) {
     const id = await trip(api);
     await console.signIn(`/s/${id}`);
     const other = await openTab(id);
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await edit(page, 'Two', 'Two, please');
     await expectAccessible(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
@@ -57,7 +58,7 @@ for (const width of [1280, 375]) {
     }
     await expect(page.getByTestId('toast').last()).toContainText('Undone.');
   });
-}
+});
 
 test('Escape leaves a question as it is, and Enter asks it again', async ({
   console,

@@ -3,6 +3,7 @@
 import type { Page, Route } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
 import type { Api } from '../support/api.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
 async function choose(page: Page, agent: string): Promise<void> {
@@ -41,14 +42,10 @@ async function responses(api: Api, session: string): Promise<unknown[]> {
   return parts.flatMap((part) => (part as { function_response?: unknown }).function_response ?? []);
 }
 
-for (const width of [1280, 375]) {
-  test(`an agent is chosen for a new chat and while it goes on, ${width} pixels wide`, async ({
-    console,
-    api,
-    page,
-  }) => {
+onScreens(ALL, ({ resize }) => {
+  test('an agent is chosen for a new chat and while it goes on', async ({ console, api, page }) => {
     await console.signIn();
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await choose(page, 'demo');
     await console.ask('Hello');
     await console.waitFor('idle');
@@ -67,12 +64,9 @@ for (const width of [1280, 375]) {
     await expect(page.getByTestId('agent')).toHaveText('Agent: default');
   });
 
-  test(`a call that waits is answered in the chat, ${width} pixels wide`, async ({
-    console,
-    page,
-  }) => {
+  test('a call that waits is answered in the chat', async ({ console, page }) => {
     await console.signIn();
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await console.ask('/tool weather');
     await console.waitFor('idle');
     const question = page.getByTestId('question');
@@ -88,7 +82,7 @@ for (const width of [1280, 375]) {
     await expect(console.said('user')).toHaveText(['/tool weather', 'Sunny']);
     await expect(page.getByTestId('question')).toHaveCount(0);
   });
-}
+});
 
 test('a call that needs a confirmation is shown, and approved', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'Files' });

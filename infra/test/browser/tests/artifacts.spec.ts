@@ -1,47 +1,58 @@
 // The artifact panel, and the chips that open it.
 
 import { readFile } from 'node:fs/promises';
+import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-test('files are uploaded, shown, downloaded and deleted', async ({ console, api, page }) => {
-  const { id } = await api.createSession({ name: 'Files' });
-  await console.signIn(`/s/${id}`);
-  await page.getByRole('button', { name: 'Side panel' }).click();
-  await page.getByRole('tab', { name: 'Artifacts' }).click();
-  await expect(page.getByText('No artifacts yet.')).toBeVisible();
+onScreens(ALL, ({ narrow, resize }) => {
+  test('files are uploaded, shown, downloaded and deleted', async ({ console, api, page }) => {
+    const { id } = await api.createSession({ name: 'Files' });
+    await console.signIn(`/s/${id}`);
+    await resize(page);
+    await page.getByRole('button', { name: 'Side panel' }).click();
+    await page.getByRole('tab', { name: 'Artifacts' }).click();
+    await expect(page.getByText('No artifacts yet.')).toBeVisible();
 
-  const chooser = page.waitForEvent('filechooser');
-  await page.getByRole('button', { name: 'Upload' }).click();
-  await (await chooser).setFiles([
-    { name: 'notes.md', mimeType: 'text/markdown', buffer: Buffer.from('# Notes\n\n*One* thing.') },
-    { name: 'pixel.png', mimeType: 'image/png', buffer: Buffer.from(PIXEL, 'base64') },
-  ]);
-  const list = page.getByRole('tabpanel').getByRole('list', { name: 'Artifacts' });
-  await expect(list.getByRole('listitem')).toContainText(['notes.md', 'pixel.png']);
+    const chooser = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await (await chooser).setFiles([
+      {
+        name: 'notes.md',
+        mimeType: 'text/markdown',
+        buffer: Buffer.from('# Notes\n\n*One* thing.'),
+      },
+      { name: 'pixel.png', mimeType: 'image/png', buffer: Buffer.from(PIXEL, 'base64') },
+    ]);
+    const list = page.getByRole('tabpanel').getByRole('list', { name: 'Artifacts' });
+    await expect(list.getByRole('listitem')).toContainText(['notes.md', 'pixel.png']);
 
-  await list.getByRole('button', { name: /pixel\.png/ }).click();
-  const picture = page.getByTestId('artifact-content').getByRole('img');
-  await expect
-    .poll(() => picture.evaluate((img) => (img as HTMLImageElement).naturalWidth))
-    .toBe(1);
-  await page.getByRole('button', { name: 'All artifacts' }).click();
+    await list.getByRole('button', { name: /pixel\.png/ }).click();
+    const picture = page.getByTestId('artifact-content').getByRole('img');
+    await expect
+      .poll(() => picture.evaluate((img) => (img as HTMLImageElement).naturalWidth))
+      .toBe(1);
+    await page.getByRole('button', { name: 'All artifacts' }).click();
 
-  await page.getByTestId('artifact-chip').filter({ hasText: 'notes.md' }).click();
-  const content = page.getByTestId('artifact-content');
-  await expect(content.getByRole('heading', { name: 'Notes' })).toBeVisible();
-  const downloaded = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Download' }).click();
-  const download = await downloaded;
-  expect(download.suggestedFilename()).toBe('notes.md');
-  expect(await readFile(await download.path(), 'utf8')).toBe('# Notes\n\n*One* thing.');
+    // On a narrow screen the panel covers the chat
+    if (narrow) await list.getByRole('button', { name: /notes\.md/ }).click();
+    else await page.getByTestId('artifact-chip').filter({ hasText: 'notes.md' }).click();
+    const content = page.getByTestId('artifact-content');
+    await expect(content.getByRole('heading', { name: 'Notes' })).toBeVisible();
+    const downloaded = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download' }).click();
+    const download = await downloaded;
+    expect(download.suggestedFilename()).toBe('notes.md');
+    expect(await readFile(await download.path(), 'utf8')).toBe('# Notes\n\n*One* thing.');
 
-  await page.getByRole('tabpanel').getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await expect(list.getByRole('listitem')).toContainText(['pixel.png']);
-  await expect(list.getByRole('listitem')).toHaveCount(1);
+    await page.getByRole('tabpanel').getByRole('button', { name: 'Delete' }).click();
+    const asks = page.getByRole('dialog', { name: 'Delete artifact?' });
+    await asks.getByRole('button', { name: 'Delete' }).click();
+    await expect(list.getByRole('listitem')).toContainText(['pixel.png']);
+    await expect(list.getByRole('listitem')).toHaveCount(1);
+  });
 });
 
 test('versions can be selected, and shared artifacts appear in each session', async ({

@@ -1,10 +1,11 @@
 // Automations in the settings.
 
-import { expectGood, WIDTHS } from '../support/settings.ts';
+import { ALL, onScreens } from '../support/screens.ts';
+import { expectGood } from '../support/settings.ts';
 import { expect, test } from '../support/test.ts';
 
-for (const width of WIDTHS) {
-  test(`${width} pixels wide, an automation is made, acts, is stopped, changed and deleted`, async ({
+onScreens(ALL, ({ width, resize }) => {
+  test('an automation is made, acts, is stopped, changed and deleted', async ({
     console,
     api,
     page,
@@ -13,7 +14,7 @@ for (const width of WIDTHS) {
     test.slow(); // many steps
     faults.allow(/status of 422/);
     await console.signIn('/settings/automations');
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await expect(page.getByText('There are no automations yet.')).toBeVisible();
     await expectGood(page, width);
     await page.getByRole('link', { name: 'New automation' }).click();
@@ -89,4 +90,4 @@ for (const width of WIDTHS) {
       await expect(page.getByText('There are no automations yet.')).toBeVisible();
     });
   });
-}
+});

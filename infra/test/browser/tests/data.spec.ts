@@ -1,7 +1,8 @@
 // Export, import and the deletion of everything, in the settings.
 
 import type { Page } from '@playwright/test';
-import { expectGood, WIDTHS } from '../support/settings.ts';
+import { ALL, onScreens } from '../support/screens.ts';
+import { expectGood } from '../support/settings.ts';
 import { test as base, expect } from '../support/test.ts';
 
 const test = base.extend({
@@ -35,8 +36,8 @@ const fileOf = (name: string, text: string) => ({
   buffer: Buffer.from(text),
 });
 
-for (const width of WIDTHS) {
-  test(`${width} pixels wide, all sessions are exported, deleted and imported again`, async ({
+onScreens(ALL, ({ width, resize }) => {
+  test('all sessions are exported, deleted and imported again', async ({
     console,
     api,
     page,
@@ -49,7 +50,7 @@ for (const width of WIDTHS) {
     await api.say(id, ['Where to?', 'To Lisbon.']);
     const other = await api.createSession({ name: '' });
     await console.signIn('/settings/data');
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await expectGood(page, width);
 
     let files: Record<string, string> = {};
@@ -100,7 +101,7 @@ for (const width of WIDTHS) {
       await expect(page.getByLabel('Your name')).toBeVisible();
     });
   });
-}
+});
 
 test('a large session is imported in parts, and goes on where it stopped', async ({
   console,

@@ -1,37 +1,43 @@
 // Forks.
 
 import { fork, menu } from '../support/rewinding.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a fork from a question excludes it and puts it into the draft', async ({
-  console,
-  api,
-  page,
-}) => {
-  const { id } = await api.createSession({ name: 'Trip' });
-  await api.say(id, ['Where to?', 'Lisbon.'], ['What to eat?', 'Fish.'], ['And drink?', 'Wine.']);
-  await console.signIn(`/s/${id}`);
-  await menu(page, 'What to eat?', 'Fork from before this question');
-  const dialog = page.getByRole('dialog', { name: 'Fork from before this question' });
-  await expect(dialog).toContainText('everything before “What to eat?”');
-  await dialog.getByLabel('Name of the new chat').fill('Porto instead');
-  await page.keyboard.press('Enter');
+onScreens(ALL, ({ openList, resize }) => {
+  test('a fork from a question excludes it and puts it into the draft', async ({
+    console,
+    api,
+    page,
+  }) => {
+    const { id } = await api.createSession({ name: 'Trip' });
+    await api.say(id, ['Where to?', 'Lisbon.'], ['What to eat?', 'Fish.'], ['And drink?', 'Wine.']);
+    await console.signIn(`/s/${id}`);
+    await resize(page);
+    await menu(page, 'What to eat?', 'Fork from before this question');
+    const dialog = page.getByRole('dialog', { name: 'Fork from before this question' });
+    await expect(dialog).toContainText('everything before “What to eat?”');
+    await dialog.getByLabel('Name of the new chat').fill('Porto instead');
+    await page.keyboard.press('Enter');
 
-  await expect(page.getByRole('heading', { name: 'Porto instead' })).toBeVisible();
-  await expect(console.said('user')).toHaveText(['Where to?']);
-  expect(console.sessionId).not.toBe(id);
-  const field = page.getByRole('textbox', { name: 'Message' });
-  await expect(field).toHaveValue('What to eat?');
-  await console.ask('What to see?');
-  await console.waitFor('idle');
-  const before = await console.bubbles();
-  await page.reload();
-  await expect.poll(() => console.bubbles()).toEqual(before);
+    await expect(page.getByRole('heading', { name: 'Porto instead' })).toBeVisible();
+    await expect(console.said('user')).toHaveText(['Where to?']);
+    expect(console.sessionId).not.toBe(id);
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await expect(field).toHaveValue('What to eat?');
+    await console.ask('What to see?');
+    await console.waitFor('idle');
+    const before = await console.bubbles();
+    await page.reload();
+    await expect.poll(() => console.bubbles()).toEqual(before);
 
-  const list = page.getByRole('navigation', { name: 'Sessions' });
-  await expect(list.getByRole('link', { name: 'Porto instead' })).toBeVisible();
-  await page.getByTestId('origin').getByRole('link', { name: 'Trip' }).click();
-  await expect(console.said('user')).toHaveText(['Where to?', 'What to eat?', 'And drink?']);
+    await openList(page);
+    const list = page.getByRole('navigation', { name: 'Sessions' });
+    await expect(list.getByRole('link', { name: 'Porto instead' })).toBeVisible();
+    await list.getByRole('link', { name: 'Porto instead' }).click();
+    await page.getByTestId('origin').getByRole('link', { name: 'Trip' }).click();
+    await expect(console.said('user')).toHaveText(['Where to?', 'What to eat?', 'And drink?']);
+  });
 });
 
 test('a fork from an answer includes it', async ({ console, api, page }) => {

@@ -1,16 +1,17 @@
 // The list of the user's own feedback in the settings.
 
 import { expect, test } from '../support/people.ts';
-import { expectGood, WIDTHS } from '../support/settings.ts';
+import { ALL, onScreens } from '../support/screens.ts';
+import { expectGood } from '../support/settings.ts';
 import { revoke, share } from '../support/sharing.ts';
 
-for (const width of WIDTHS) {
-  test(`${width} pixels wide, feedback leads to its message`, async ({ console, api, page }) => {
+onScreens(ALL, ({ width, resize }) => {
+  test('feedback leads to its message', async ({ console, api, page }) => {
     const { id } = await api.createSession({ name: 'A trip' });
     const turns = Array.from({ length: 30 }, (_, i): [string, string] => [`Q ${i}.`, `A ${i}.`]);
     await api.say(id, ...turns);
     await console.signIn('/settings/feedback');
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await expect(page.getByText('You have given no feedback yet.')).toBeVisible();
     await expectGood(page, width);
 
@@ -40,7 +41,7 @@ for (const width of WIDTHS) {
     await expect(answer).toBeInViewport();
   });
 
-  test(`${width} pixels wide, feedback is read page by page, and rewound messages are in the history`, async ({
+  test('feedback is read page by page, and rewound messages are in the history', async ({
     console,
     api,
     page,
@@ -67,7 +68,7 @@ for (const width of WIDTHS) {
     }
     await api.rewind(id, invocations[24] ?? '');
     await console.signIn('/settings/feedback');
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     const given = page.getByTestId('given');
     await expect(given).toHaveCount(20);
     await page.getByRole('button', { name: 'Show more' }).click();
@@ -78,7 +79,7 @@ for (const width of WIDTHS) {
     await expect(page).toHaveURL(/history=1/);
     await expect(page.getByText('A 24.')).toBeInViewport();
   });
-}
+});
 
 test('chats that are deleted or shared no longer say so, and one that fails leaves the others', async ({
   console,

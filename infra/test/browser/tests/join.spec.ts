@@ -2,70 +2,77 @@
 
 import { expectAccessible } from '../support/accessible.ts';
 import { expect, test } from '../support/people.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { createLink, openDialog, revoke, share } from '../support/sharing.ts';
 
 const NAME = 'A trip to Lisbon';
 
-test('a link is shown once, and a new guest comes in by it', async ({
-  another,
-  api,
-  console,
-  context,
-  page,
-}) => {
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const { id } = await api.createSession({ name: NAME });
-  await api.say(id, ['Is it warm in May?', 'Around 22 degrees.']);
-  await console.signIn(`/s/${id}`);
-  let dialog = await openDialog(page);
-  const link = await createLink(dialog);
-  await dialog.getByRole('button', { name: 'Copy' }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
-  await expect(dialog.getByTestId('share')).toContainText('not accepted yet');
-  await expectAccessible(page);
-  await dialog.getByRole('button', { name: 'Done' }).click();
-  dialog = await openDialog(page);
-  await expect(dialog.getByTestId('share')).toContainText('Link');
-  await expect(dialog.getByRole('textbox', { name: 'Link', exact: true })).toHaveCount(0);
+onScreens(ALL, ({ colorScheme, openList, resize }) => {
+  test('a link is shown once, and a new guest comes in by it', async ({
+    another,
+    api,
+    console,
+    context,
+    page,
+  }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { id } = await api.createSession({ name: NAME });
+    await api.say(id, ['Is it warm in May?', 'Around 22 degrees.']);
+    await console.signIn(`/s/${id}`);
+    await resize(page);
+    let dialog = await openDialog(page);
+    const link = await createLink(dialog);
+    await dialog.getByRole('button', { name: 'Copy' }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
+    await expect(dialog.getByTestId('share')).toContainText('not accepted yet');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    dialog = await openDialog(page);
+    await expect(dialog.getByTestId('share')).toContainText('Link');
+    await expect(dialog.getByRole('textbox', { name: 'Link', exact: true })).toHaveCount(0);
 
-  const carol = await another('carol');
-  const theirs = carol.console.page;
-  const secret = new URL(link).hash.slice(1).split('/')[0] ?? '';
-  expect(secret.length).toBeGreaterThan(20);
-  const leaks: string[] = [];
-  theirs.on('request', (request) => {
-    const sent = request.url() + JSON.stringify(request.headers());
-    if (sent.includes(secret)) leaks.push(request.url());
+    const carol = await another('carol', { colorScheme });
+    const theirs = carol.console.page;
+    await resize(theirs);
+    const secret = new URL(link).hash.slice(1).split('/')[0] ?? '';
+    expect(secret.length).toBeGreaterThan(20);
+    const leaks: string[] = [];
+    theirs.on('request', (request) => {
+      const sent = request.url() + JSON.stringify(request.headers());
+      if (sent.includes(secret)) leaks.push(request.url());
+    });
+    const response = await theirs.goto(link);
+    expect(response?.headers()['referrer-policy']).toBe('no-referrer');
+    await expect(theirs.getByText('You were invited to a chat. Sign in to open it.')).toBeVisible();
+    await theirs.getByLabel('Your name').fill(carol.user);
+    await theirs.getByRole('button', { name: 'Sign in' }).click();
+    await expect(theirs.getByRole('heading', { name: 'You were invited to a chat' })).toBeVisible();
+    await expectAccessible(theirs);
+
+    // In two tabs at once.
+    const other = await theirs.context().newPage();
+    await resize(other);
+    await other.goto(link);
+    await Promise.all(
+      [theirs, other].map((tab) => tab.getByRole('button', { name: 'Accept and open' }).click()),
+    );
+    for (const tab of [theirs, other]) {
+      await expect(tab.getByText('Around 22 degrees.')).toBeVisible();
+      await expect(tab).toHaveURL(new RegExp(`/console/s/${id}$`));
+      await tab.goBack(); // the address with the secret is not in the history
+      expect(tab.url()).not.toContain(secret);
+    }
+    expect(leaks).toEqual([]);
+    await other.goto(link); // accepted already
+    await other.getByRole('button', { name: 'Accept and open' }).click();
+    await expect(other.getByText('Around 22 degrees.')).toBeVisible();
+    await openList(other);
+    const list = other.getByRole('navigation', { name: 'Sessions' });
+    await expect(list.getByTestId('session')).toContainText(`can read · from ${console.user}`);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    dialog = await openDialog(page);
+    await expect(dialog.getByTestId('share')).toContainText('accepted by 1 person');
   });
-  const response = await theirs.goto(link);
-  expect(response?.headers()['referrer-policy']).toBe('no-referrer');
-  await expect(theirs.getByText('You were invited to a chat. Sign in to open it.')).toBeVisible();
-  await theirs.getByLabel('Your name').fill(carol.user);
-  await theirs.getByRole('button', { name: 'Sign in' }).click();
-  await expect(theirs.getByRole('heading', { name: 'You were invited to a chat' })).toBeVisible();
-  await expectAccessible(theirs);
-
-  // In two tabs at once.
-  const other = await theirs.context().newPage();
-  await other.goto(link);
-  await Promise.all(
-    [theirs, other].map((tab) => tab.getByRole('button', { name: 'Accept and open' }).click()),
-  );
-  for (const tab of [theirs, other]) {
-    await expect(tab.getByText('Around 22 degrees.')).toBeVisible();
-    await expect(tab).toHaveURL(new RegExp(`/console/s/${id}$`));
-    await tab.goBack(); // the address with the secret is not in the history
-    expect(tab.url()).not.toContain(secret);
-  }
-  expect(leaks).toEqual([]);
-  await other.goto(link); // accepted already
-  await other.getByRole('button', { name: 'Accept and open' }).click();
-  await expect(other.getByText('Around 22 degrees.')).toBeVisible();
-  const list = other.getByRole('navigation', { name: 'Sessions' });
-  await expect(list.getByTestId('session')).toContainText(`can read · from ${console.user}`);
-  await dialog.getByRole('button', { name: 'Done' }).click();
-  dialog = await openDialog(page);
-  await expect(dialog.getByTestId('share')).toContainText('accepted by 1 person');
 });
 
 test('a link that leads nowhere says so, and leads on', async ({

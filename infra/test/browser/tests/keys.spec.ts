@@ -2,22 +2,19 @@
 
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
 const palette = (page: Page) => page.getByRole('dialog', { name: 'Find a chat or an action' });
 const keys = (page: Page) => page.getByRole('dialog', { name: 'Keys' });
 const message = (page: Page) => page.getByRole('textbox', { name: 'Message' });
 
-for (const width of [1280, 375]) {
-  test(`${width} pixels wide, the palette finds chats and actions by their words`, async ({
-    console,
-    api,
-    page,
-  }) => {
+onScreens(ALL, ({ width, resize }) => {
+  test('the palette finds chats and actions by their words', async ({ console, api, page }) => {
     const lisbon = await api.createSession({ name: 'A trip to Lisbon' });
     const tea = await api.createSession({ name: 'Tea ceremony' });
     await console.signIn(`/s/${tea.id}`);
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await page.keyboard.press('Control+k');
     const field = palette(page).getByRole('combobox');
     await expect(field).toBeFocused();
@@ -54,7 +51,7 @@ for (const width of [1280, 375]) {
     await page.keyboard.press('Escape');
     await expect(page.getByRole('dialog')).toHaveCount(0);
   });
-}
+});
 
 /** Closes the open dialog and presses Ctrl+K in one task; returns once the dialog's close event is over. */
 const closeAndOpenPalette = (page: Page) =>
@@ -85,6 +82,7 @@ test('what is typed into the palette stays when the chat is loaded meanwhile', a
   });
   await console.open(`/s/${id}`);
   await expect(page.getByTestId('user')).toBeVisible();
+  await expectAccessible(page);
   await page.keyboard.press('Control+k');
   const field = palette(page).getByRole('combobox');
   await field.pressSequentially('rename');

@@ -4,7 +4,8 @@ import type { Page } from '@playwright/test';
 import type { Api } from '../support/api.ts';
 import { test as base, expect } from '../support/people.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { expectGood, WIDTHS } from '../support/settings.ts';
+import { ALL, onScreens } from '../support/screens.ts';
+import { expectGood } from '../support/settings.ts';
 import { share } from '../support/sharing.ts';
 
 const test = base.extend<{ receiver: Receiver }>({
@@ -40,8 +41,8 @@ async function openSettings(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'A2A notifications' }).click();
 }
 
-for (const width of WIDTHS) {
-  test(`${width} pixels wide, an address is added, notified and removed`, async ({
+onScreens(ALL, ({ width, resize }) => {
+  test('an address is added, notified and removed', async ({
     console,
     api,
     page,
@@ -51,7 +52,7 @@ for (const width of WIDTHS) {
     faults.allow(/status of 400/);
     const task = await begin(api, '/long 5000', '', false);
     await console.signIn(`/s/${task.contextId}`);
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await openSettings(page);
     const shown = page.getByTestId('a2a-task');
     await expect(shown).toHaveCount(1);
@@ -104,7 +105,7 @@ for (const width of WIDTHS) {
     await shown.getByRole('link', { name: 'Show it in the chat' }).click();
     await expect(console.said('user').first()).toBeInViewport();
   });
-}
+});
 
 test('a chat of the console has none, and only its owner may add one', async ({
   console,

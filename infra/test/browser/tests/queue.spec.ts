@@ -3,6 +3,7 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
 import type { Console } from '../support/console.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
 const queued = (page: Page) => page.getByTestId('queued').locator('p');
@@ -14,36 +15,39 @@ async function enqueue({ page }: Console, text: string): Promise<void> {
   await expect(page.locator('[data-testid=queued][data-run=""]')).toHaveCount(0);
 }
 
-test('questions asked during an answer wait, can be removed, and run in order in all tabs', async ({
-  console,
-  api,
-  page,
-  openTab,
-}) => {
-  await console.signIn();
-  await console.ask('/long 2000');
-  await expect(console.said('agent')).toContainText('word2 ');
-  const other = await openTab(console.sessionId);
-  for (const text of ['One', 'Two', 'Three']) await enqueue(console, text);
-  await expect(queued(other.page)).toHaveText(['One', 'Two', 'Three']);
+onScreens(ALL, ({ resize }) => {
+  test('questions asked during an answer wait, can be removed, and run in order in all tabs', async ({
+    console,
+    api,
+    page,
+    openTab,
+  }) => {
+    await console.signIn();
+    await resize(page);
+    await console.ask('/long 2000');
+    await expect(console.said('agent')).toContainText('word2 ');
+    const other = await openTab(console.sessionId);
+    for (const text of ['One', 'Two', 'Three']) await enqueue(console, text);
+    await expect(queued(other.page)).toHaveText(['One', 'Two', 'Three']);
 
-  await page.reload();
-  await expect(queued(page)).toHaveText(['One', 'Two', 'Three']);
-  const second = other.page.getByTestId('queued').filter({ hasText: 'Two' });
-  await second.getByRole('button', { name: 'Remove from the queue' }).click();
-  for (const tab of [console, other]) await expect(queued(tab.page)).toHaveText(['One', 'Three']);
-  await expectAccessible(page);
+    await page.reload();
+    await expect(queued(page)).toHaveText(['One', 'Two', 'Three']);
+    const second = other.page.getByTestId('queued').filter({ hasText: 'Two' });
+    await second.getByRole('button', { name: 'Remove from the queue' }).click();
+    for (const tab of [console, other]) await expect(queued(tab.page)).toHaveText(['One', 'Three']);
+    await expectAccessible(page);
 
-  await page.getByRole('button', { name: 'Stop' }).click();
-  for (const tab of [console, other]) {
-    await expect(tab.said('agent').last()).toContainText('You said: "Three"');
-    await tab.waitFor('idle');
-    await expect(tab.said('user')).toHaveText(['One', 'Three']);
-    await expect(tab.page.getByTestId('queue')).toHaveCount(0);
-  }
-  expect(await other.bubbles()).toEqual(await console.bubbles());
-  const asked = (await api.events(console.sessionId)).filter(({ author }) => author === 'user');
-  expect(asked.map(({ content }) => content?.parts?.[0]?.text)).toEqual(['One', 'Three']);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    for (const tab of [console, other]) {
+      await expect(tab.said('agent').last()).toContainText('You said: "Three"');
+      await tab.waitFor('idle');
+      await expect(tab.said('user')).toHaveText(['One', 'Three']);
+      await expect(tab.page.getByTestId('queue')).toHaveCount(0);
+    }
+    expect(await other.bubbles()).toEqual(await console.bubbles());
+    const asked = (await api.events(console.sessionId)).filter(({ author }) => author === 'user');
+    expect(asked.map(({ content }) => content?.parts?.[0]?.text)).toEqual(['One', 'Three']);
+  });
 });
 
 test('a queue that waits behind a failure says what to do', async ({ console, api, page }) => {

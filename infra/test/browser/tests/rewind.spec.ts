@@ -2,6 +2,7 @@
 
 import { expectAccessible } from '../support/accessible.ts';
 import { menu, message, remember, rewinds } from '../support/rewinding.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
 test('a rewind shows a preview, is executed, and puts the question into the draft', async ({
@@ -31,16 +32,12 @@ test('a rewind shows a preview, is executed, and puts the question into the draf
   await expect(console.said('user')).toHaveText(['Where to?']);
 });
 
-for (const width of [1280, 375]) {
-  test(`a rewind to an answer keeps it, as a fork from it does, ${width} pixels wide`, async ({
-    console,
-    api,
-    page,
-  }) => {
+onScreens(ALL, ({ resize }) => {
+  test('a rewind to an answer keeps it, as a fork from it does', async ({ console, api, page }) => {
     const { id } = await api.createSession({ name: 'Trip' });
     await api.say(id, ['One', 'First.'], ['Two', 'Second.'], ['Three', 'Third.']);
     await console.signIn(`/s/${id}`);
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await menu(page, 'First.', 'Fork from this answer');
     await page.getByRole('button', { name: 'Fork', exact: true }).click();
     await expect(page.getByRole('heading', { name: 'Fork of Trip' })).toBeVisible();
@@ -59,7 +56,7 @@ for (const width of [1280, 375]) {
     const field = page.getByRole('textbox', { name: 'Message' });
     await expect(field).toHaveValue('Half a thought');
   });
-}
+});
 
 test('a rewound question precedes what was being written, until the rewind is undone', async ({
   console,

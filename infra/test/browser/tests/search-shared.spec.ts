@@ -2,17 +2,16 @@
 
 import { expectAccessible } from '../support/accessible.ts';
 import { expect, test } from '../support/people.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { revoke, share } from '../support/sharing.ts';
 
-for (const width of [1280, 375]) {
-  test(`${width} pixels wide, a chat is found while it is shared, and not after`, async ({
+onScreens(ALL, ({ resize }) => {
+  test('a chat is found while it is shared, and not after', async ({
     console,
     api,
     page,
     another,
   }) => {
-    const colorScheme = width < 800 ? 'dark' : 'light';
-    await page.emulateMedia({ colorScheme });
     const bob = await another('bob');
     const { id } = await bob.api.createSession({ name: 'A voyage with a long name '.repeat(4) });
     const turns = Array.from({ length: 40 }, (_, i): [string, string] => [`Q ${i}`, `A ${i}`]);
@@ -22,7 +21,7 @@ for (const width of [1280, 375]) {
     await api.say(own.id, ['Lisbon?', 'A crème brûlée.'], ['And', 'Lisbon has the best crème.']);
 
     await console.signIn();
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     const shared = page.getByRole('group', { name: 'Shared with me' });
     await test.step('by its name, in the palette', async () => {
       await page.keyboard.press('Control+k');
@@ -61,4 +60,4 @@ for (const width of [1280, 375]) {
     await expect(page.getByRole('option', { name: 'My own voyage' })).toBeVisible();
     await expect(page.getByRole('option', { name: /^A voyage/ })).toHaveCount(0);
   });
-}
+});

@@ -1,21 +1,18 @@
 // The search of what was said.
 
 import { expectAccessible } from '../support/accessible.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
-for (const width of [1280, 375]) {
-  test(`${width} pixels wide, a search finds what was said, and opens the chat there`, async ({
-    console,
-    api,
-    page,
-  }) => {
+onScreens(ALL, ({ resize }) => {
+  test('a search finds what was said, and opens the chat there', async ({ console, api, page }) => {
     const { id } = await api.createSession({ name: 'A trip' });
     const more = Array.from({ length: 60 }, (_, i): [string, string] => [`Q ${i}`, `A ${i}`]);
     await api.say(id, ['Where to?', 'To the crème brûlée of Lisbon.'], ...more);
     const other = await api.createSession({ name: 'Lisbon is only in the name' });
     await api.say(other.id, ['Hello', 'Hi']);
     await console.signIn();
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('lisbon creme');
     await page.getByRole('option', { name: 'Search in messages: lisbon creme' }).click();
@@ -37,7 +34,7 @@ for (const width of [1280, 375]) {
     await field.fill('nobody said that');
     await expect(page.getByTestId('search-state')).toHaveText('Nothing was found.');
   });
-}
+});
 
 test('the search of chats leads to the search of messages; a failure can be tried again', async ({
   console,

@@ -1,10 +1,11 @@
 // The settings of one session, and its export.
 
-import { expectGood, WIDTHS } from '../support/settings.ts';
+import { ALL, onScreens } from '../support/screens.ts';
+import { expectGood } from '../support/settings.ts';
 import { expect, test } from '../support/test.ts';
 
-for (const width of WIDTHS) {
-  test(`${width} pixels wide, a session's name, retention and metadata are changed`, async ({
+onScreens(ALL, ({ width, resize }) => {
+  test("a session's name, retention and metadata are changed", async ({
     console,
     api,
     page,
@@ -14,7 +15,7 @@ for (const width of WIDTHS) {
     faults.allow(/status of 422/);
     const { id } = await api.createSession({ name: 'Trip' });
     await console.signIn(`/s/${id}`);
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     const open = async () => {
       await page.getByRole('button', { name: 'Session options' }).click();
       await page.getByRole('menuitem', { name: 'Session settings' }).click();
@@ -54,7 +55,7 @@ for (const width of WIDTHS) {
     await expect(dialog).toHaveCount(0);
     expect(await api.session(id)).not.toHaveProperty('retention');
   });
-}
+});
 
 test('a session is exported from its menu', async ({ console, api, page }) => {
   await page.addInitScript(() => {

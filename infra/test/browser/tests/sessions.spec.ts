@@ -1,39 +1,48 @@
 // The list of sessions.
 
+import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a session is renamed in the header and in the list', async ({ console, api, page }) => {
-  const { id } = await api.createSession({ name: 'Untold' });
-  await console.signIn(`/s/${id}`);
-  await page.getByRole('button', { name: 'Session options' }).click();
-  await page.getByRole('menuitem', { name: 'Rename' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Rename session' });
-  await dialog.getByRole('textbox').fill('Told');
-  await dialog.getByRole('button', { name: 'Rename' }).click();
-  await expect(page.getByRole('heading', { name: 'Told' })).toBeVisible();
-  await expect(page.getByRole('navigation', { name: 'Sessions' })).toContainText('Told');
-  expect((await api.session(id)).name).toBe('Told');
+onScreens(ALL, ({ openList, resize }) => {
+  test('a session is renamed in the header and in the list', async ({ console, api, page }) => {
+    const { id } = await api.createSession({ name: 'Untold' });
+    await console.signIn(`/s/${id}`);
+    await resize(page);
+    await page.getByRole('button', { name: 'Session options' }).click();
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rename session' });
+    await dialog.getByRole('textbox').fill('Told');
+    await dialog.getByRole('button', { name: 'Rename' }).click();
+    await expect(page.getByRole('heading', { name: 'Told' })).toBeVisible();
+    await openList(page);
+    await expect(page.getByRole('navigation', { name: 'Sessions' })).toContainText('Told');
+    expect((await api.session(id)).name).toBe('Told');
+  });
 });
 
-test('a session is deleted after confirmation', async ({ console, api, page }) => {
-  const { id } = await api.createSession({ name: 'Passing' });
-  await api.createSession({ name: 'Lasting' });
-  await console.signIn(`/s/${id}`);
-  const row = page.getByTestId('session').filter({ hasText: 'Passing' });
-  const ask = async () => {
-    await row.hover();
-    await row.getByRole('button', { name: 'Options for Passing' }).click();
-    await page.getByRole('menuitem', { name: 'Delete' }).click();
-  };
-  const dialog = page.getByRole('dialog', { name: 'Delete session?' });
-  await ask();
-  await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await expect(row).toBeVisible();
-  await ask();
-  await dialog.getByRole('button', { name: 'Delete' }).click();
-  await expect(row).toHaveCount(0);
-  await expect(page).toHaveURL(/\/console\/?$/);
-  expect((await api.sessions()).map(({ name }) => name)).toEqual(['Lasting']);
+onScreens(ALL, ({ openList, resize }) => {
+  test('a session is deleted after confirmation', async ({ console, api, page }) => {
+    const { id } = await api.createSession({ name: 'Passing' });
+    await api.createSession({ name: 'Lasting' });
+    await console.signIn(`/s/${id}`);
+    await resize(page);
+    await openList(page);
+    const row = page.getByTestId('session').filter({ hasText: 'Passing' });
+    const ask = async () => {
+      await row.hover();
+      await row.getByRole('button', { name: 'Options for Passing' }).click();
+      await page.getByRole('menuitem', { name: 'Delete' }).click();
+    };
+    const dialog = page.getByRole('dialog', { name: 'Delete session?' });
+    await ask();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await expect(row).toBeVisible();
+    await ask();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await expect(row).toHaveCount(0);
+    await expect(page).toHaveURL(/\/console\/?$/);
+    expect((await api.sessions()).map(({ name }) => name)).toEqual(['Lasting']);
+  });
 });
 
 test('sessions can be searched by name', async ({ console, api, page }) => {

@@ -1,16 +1,14 @@
 // The settings: the way there, the theme, and what is used of the quotas.
 
 import { signInAt, startProvided } from '../support/identity.ts';
-import { expectGood, WIDTHS } from '../support/settings.ts';
+import { ALL, onScreens } from '../support/screens.ts';
+import { expectGood } from '../support/settings.ts';
 import { expect, test } from '../support/test.ts';
 
-for (const width of WIDTHS) {
-  test(`${width} pixels wide, the settings have an address, a title and a way back`, async ({
-    console,
-    page,
-  }) => {
+onScreens(ALL, ({ width, resize }) => {
+  test('the settings have an address, a title and a way back', async ({ console, page }) => {
     await console.signIn('/settings/usage'); // who is signed out comes back to the section
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await expect(page.getByRole('heading', { name: 'Usage' })).toBeVisible();
     await expect(page).toHaveTitle('Usage · Settings · Rethread');
     await page.reload();
@@ -35,15 +33,11 @@ for (const width of WIDTHS) {
     await expect(page).toHaveURL(/\/settings\/appearance$/);
   });
 
-  test(`${width} pixels wide, quotas are shown with their limits`, async ({
-    console,
-    api,
-    page,
-  }) => {
+  test('quotas are shown with their limits', async ({ console, api, page }) => {
     await api.createSession();
     await api.createSession();
     await console.signIn('/settings/usage');
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     const quota = (name: string) =>
       page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) });
     await expect(quota('Sessions')).toContainText('2, no limit');
@@ -59,7 +53,7 @@ for (const width of WIDTHS) {
     await page.getByRole('button', { name: 'Refresh' }).click();
     await expect(quota('Sessions')).toContainText('3, no limit');
   });
-}
+});
 
 test('the theme is chosen, and other tabs follow', async ({ console, page, context }) => {
   await page.emulateMedia({ colorScheme: 'light' });

@@ -2,53 +2,60 @@
 
 import { expectAccessible } from '../support/accessible.ts';
 import { expect, test } from '../support/people.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { openDialog, revoke, share } from '../support/sharing.ts';
 
 const NAME = 'A trip to Lisbon';
 
-test('a person gets access, and loses it with one press', async ({
-  another,
-  api,
-  console,
-  faults,
-  page,
-}) => {
-  faults.allow(/status of 403/); // for what the guest requests after the end
-  const bob = await another('bob');
-  const { id } = await api.createSession({ name: NAME });
-  await api.say(id, ['Is it warm in May?', 'Around 22 degrees.']);
-  await console.signIn(`/s/${id}`);
-  const dialog = await openDialog(page);
-  await expect(dialog.getByText('Only you.')).toBeVisible();
-  await dialog.getByLabel('User id').fill(bob.user);
-  await dialog.getByRole('combobox', { name: 'Access' }).selectOption('Can write');
-  await dialog.getByLabel('Duration').selectOption('For 7 days');
-  await dialog.getByRole('button', { name: 'Share', exact: true }).click();
-  const row = dialog.getByTestId('share');
-  await expect(row).toContainText(bob.user);
-  await expect(row).toContainText(/Can write · since .* · until /);
-  await expectAccessible(page);
+onScreens(ALL, ({ colorScheme, openList, resize }) => {
+  test('a person gets access, and loses it with one press', async ({
+    another,
+    api,
+    console,
+    faults,
+    page,
+  }) => {
+    faults.allow(/status of 403/); // for what the guest requests after the end
+    const bob = await another('bob', { colorScheme });
+    const { id } = await api.createSession({ name: NAME });
+    await api.say(id, ['Is it warm in May?', 'Around 22 degrees.']);
+    await console.signIn(`/s/${id}`);
+    await resize(page);
+    const dialog = await openDialog(page);
+    await expect(dialog.getByText('Only you.')).toBeVisible();
+    await dialog.getByLabel('User id').fill(bob.user);
+    await dialog.getByRole('combobox', { name: 'Access' }).selectOption('Can write');
+    await dialog.getByLabel('Duration').selectOption('For 7 days');
+    await dialog.getByRole('button', { name: 'Share', exact: true }).click();
+    const row = dialog.getByTestId('share');
+    await expect(row).toContainText(bob.user);
+    await expect(row).toContainText(/Can write · since .* · until /);
+    await expectAccessible(page);
 
-  await bob.console.signIn();
-  const theirs = bob.console.page;
-  await theirs.getByRole('button', { name: 'Shared with me' }).click();
-  await expect(theirs.getByTestId('user-id')).toHaveText(bob.user);
-  await theirs.getByRole('link', { name: NAME }).click();
-  await expect(theirs.getByTestId('owner')).toContainText(`shared by ${console.user}`);
-  await bob.console.ask('/long 2000');
-  await bob.console.waitFor('in_progress');
-  await theirs.getByRole('textbox', { name: 'Message' }).fill('What I was about to ask');
+    await bob.console.signIn();
+    const theirs = bob.console.page;
+    await resize(theirs);
+    await openList(theirs);
+    await theirs.getByRole('button', { name: 'Shared with me' }).click();
+    await expect(theirs.getByTestId('user-id')).toHaveText(bob.user);
+    await theirs.getByRole('link', { name: NAME }).click();
+    await expect(theirs.getByTestId('owner')).toContainText(`shared by ${console.user}`);
+    await bob.console.ask('/long 2000');
+    await bob.console.waitFor('in_progress');
+    await theirs.getByRole('textbox', { name: 'Message' }).fill('What I was about to ask');
 
-  await dialog.getByRole('button', { name: /Revoke the access/ }).click();
-  await dialog.getByRole('button', { name: 'Keep' }).click();
-  await dialog.getByRole('button', { name: /Revoke the access/ }).click();
-  await expect(dialog.getByRole('button', { name: 'Revoke', exact: true })).toBeFocused();
-  await page.keyboard.press('Enter');
-  await expect(dialog.getByText('Only you.')).toBeVisible();
-  await expect(theirs.getByText('This session is no longer shared with you.')).toBeVisible();
-  await expect(theirs.getByTestId('unsent')).toContainText('What I was about to ask');
-  await expect(theirs.getByText('Sessions that others share with you')).toBeVisible();
-  await expect(console.chat).toHaveAttribute('data-status', 'in_progress'); // the run goes on
+    await dialog.getByRole('button', { name: /Revoke the access/ }).click();
+    await dialog.getByRole('button', { name: 'Keep' }).click();
+    await dialog.getByRole('button', { name: /Revoke the access/ }).click();
+    await expect(dialog.getByRole('button', { name: 'Revoke', exact: true })).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(dialog.getByText('Only you.')).toBeVisible();
+    await expect(theirs.getByText('This session is no longer shared with you.')).toBeVisible();
+    await expect(theirs.getByTestId('unsent')).toContainText('What I was about to ask');
+    await openList(theirs);
+    await expect(theirs.getByText('Sessions that others share with you')).toBeVisible();
+    await expect(console.chat).toHaveAttribute('data-status', 'in_progress'); // the run goes on
+  });
 });
 
 test('access that expires ends in the open chat, though nothing happens there', async ({

@@ -2,14 +2,19 @@
 
 import { enterAt, signInAt, startProvided } from '../support/identity.ts';
 import { expect, test } from '../support/people.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { createLink, openDialog } from '../support/sharing.ts';
 
-test('a name is enough on this machine and is remembered', async ({ console, page, user }) => {
-  await console.signIn();
-  await page.reload();
-  await expect(page.getByTestId('user')).toHaveText(user);
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible();
+onScreens(ALL, ({ openList, resize }) => {
+  test('a name is enough on this machine and is remembered', async ({ console, page, user }) => {
+    await console.signIn();
+    await page.reload();
+    await expect(page.getByTestId('user')).toHaveText(user);
+    await resize(page);
+    await openList(page);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible();
+  });
 });
 
 test('the requested address is shown after signing in', async ({ console, api, page }) => {

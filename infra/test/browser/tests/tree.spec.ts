@@ -4,6 +4,7 @@ import type { Locator, Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
 import type { Session } from '../support/api.ts';
 import { fork, rewind } from '../support/rewinding.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { test as base, expect } from '../support/test.ts';
 
 interface Family {
@@ -126,17 +127,21 @@ test('grows with the conversation', async ({ console, api, page, family }) => {
   await expect(rows.filter({ hasText: 'Six' })).toHaveText(['Six', 'Rewound to before “Six”']);
 });
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`can be read on a phone, ${colorScheme}`, async ({ console, page, family }) => {
-    await page.emulateMedia({ colorScheme });
+onScreens(ALL, ({ width, narrow, resize }) => {
+  test('can be read, and leads to other chats', async ({ console, page, family }) => {
     await console.signIn(`/s/${family.root}`);
-    await page.setViewportSize({ width: 360, height: 740 });
+    await resize(page);
     const { row } = await openTree(page);
     await expect(row(/Porto instead/).first()).toBeVisible();
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(wide).toBe(360);
+    await expectAccessible(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    await row(/^Four/).click();
+    await expect(page).toHaveURL(new RegExp(`/s/${family.child}`));
+    await expect(console.said('user')).toHaveText(['One', 'Four']);
+    if (narrow) await openTree(page); // it covered the chat, and has made way
+    await expect(row(/^Four/)).toHaveAttribute('aria-current', 'location');
   });
-}
+});
 
 test('a hundred forks can be read on a phone and on a desktop', async ({ console, api, page }) => {
   test.setTimeout(600_000);

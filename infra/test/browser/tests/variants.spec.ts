@@ -4,6 +4,7 @@ import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
 import { Api } from '../support/api.ts';
 import { fork } from '../support/rewinding.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 import { tripWithVariants } from '../support/trip.ts';
 
@@ -12,8 +13,8 @@ const switcher = (page: Page, which: string) => page.getByRole('group', { name: 
 const arrow = (page: Page, which: string, name: 'Previous' | 'Next') =>
   switcher(page, which).getByRole('button', { name: `${name} variant` });
 
-for (const width of [1280, 375]) {
-  test(`arrows lead to each variant and what followed it, ${width} pixels wide`, async ({
+onScreens(ALL, ({ width, resize }) => {
+  test('arrows lead to each variant and what followed it', async ({
     console,
     api,
     page,
@@ -23,7 +24,7 @@ for (const width of [1280, 375]) {
     const state = async () => await api.send('GET', `/sessions/${id}/state`);
     await console.signIn(`/s/${id}`);
     const other = await openTab(id);
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await expect(switcher(page, 'Variant 3 of 3')).toBeVisible();
     await expectAccessible(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
@@ -54,7 +55,7 @@ for (const width of [1280, 375]) {
     await page.reload();
     await expect(switcher(page, 'Variant 3 of 3')).toBeVisible();
   });
-}
+});
 
 test('asking again makes a variant, also within another one', async ({ console, page }) => {
   const again = async (question: string, text: string) => {

@@ -2,7 +2,8 @@
 
 import type { Page } from '@playwright/test';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { expectGood, WIDTHS } from '../support/settings.ts';
+import { ALL, onScreens, TWO } from '../support/screens.ts';
+import { expectGood } from '../support/settings.ts';
 import { test as base, expect } from '../support/test.ts';
 
 const test = base.extend<{ receiver: Receiver }>({
@@ -18,8 +19,8 @@ const LONG = `/${'averylongpathindeed'.repeat(12)}?${'token'.repeat(20)}`;
 /** The newest delivery in the list of a webhook. */
 const newest = (page: Page) => page.getByTestId('delivery').first();
 
-for (const width of WIDTHS) {
-  test(`${width} pixels wide, a webhook is made, tested, replayed, paused and deleted`, async ({
+onScreens(ALL, ({ width, resize }) => {
+  test('a webhook is made, tested, replayed, paused and deleted', async ({
     console,
     page,
     receiver,
@@ -28,7 +29,7 @@ for (const width of WIDTHS) {
     test.slow(); // many steps
     faults.allow(/status of 422/);
     await console.signIn('/settings/webhooks');
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     await expect(page.getByText('There are no webhooks yet.')).toBeVisible();
     await expectGood(page, width);
     await page.getByRole('link', { name: 'New webhook' }).click();
@@ -135,13 +136,10 @@ for (const width of WIDTHS) {
       await expect(page.getByText('There are no webhooks yet.')).toBeVisible();
     });
   });
+});
 
-  test(`${width} pixels wide, 200 deliveries are read page by page`, async ({
-    console,
-    api,
-    page,
-    receiver,
-  }) => {
+onScreens(TWO, ({ width, resize }) => {
+  test('200 deliveries are read page by page', async ({ console, api, page, receiver }) => {
     test.slow(); // many steps
     const { data } = (await api.send('POST', '/webhooks', { url: receiver.url })) as {
       data: { id: string };
@@ -151,7 +149,7 @@ for (const width of WIDTHS) {
     }
     await expect.poll(() => receiver.received.length, { timeout: 60_000 }).toBe(200);
     await console.signIn(`/settings/webhooks/${data.id}`);
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page);
     const rows = page.getByTestId('delivery');
     for (const shown of [50, 100, 150, 200]) {
       await expect(rows).toHaveCount(shown);
@@ -160,7 +158,7 @@ for (const width of WIDTHS) {
     }
     await expectGood(page, width);
   });
-}
+});
 
 test('what another tab has changed is shown, and not overwritten', async ({
   console,

@@ -16,7 +16,11 @@ import { Owner } from '../share/owner';
 
 export function Header({ chat }: { chat: Chat }) {
   const session = chat.session.value;
-  return <Bar>{session && <Named chat={chat} session={session} />}</Bar>;
+  return (
+    <Bar>
+      {session ? <Named chat={chat} session={session} /> : <h1 class="hidden">Loading the chat</h1>}
+    </Bar>
+  );
 }
 
 /** The bar, with the button for the drawer on narrow screens. */
