@@ -216,8 +216,8 @@ test-web: node console $(BROWSERTOOLS) ## Type-check the console's page and its 
 	@cd $(WEB) && npm run --silent check && npm run --silent test
 	@cd $(BROWSER) && npm run --silent check
 
-test-browser: node build $(BROWSERTOOLS) ## Use the console in Chromium and Firefox, against the local system
-	@CHROMIUM=$$($(BROWSER)/chromium.sh) && FIREFOX=$$($(BROWSER)/firefox.sh) && export CHROMIUM FIREFOX && cd $(BROWSER) && npm run --silent test
+test-browser: node build $(BROWSERTOOLS) ## Use the console in Chromium and Firefox, against the local system: ONLY= parts of the names of test files; TRACE=1 keeps a trace of what fails
+	@CHROMIUM=$$($(BROWSER)/chromium.sh) && FIREFOX=$$($(BROWSER)/firefox.sh) && export CHROMIUM FIREFOX && cd $(BROWSER) && npm run --silent test -- $(ONLY)
 
 bench-open: node build $(BROWSERTOOLS) ## Measure how fast the console opens chats of 2, 12 and 2,000 turns in Chromium
 	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(BROWSER) && npm run --silent bench

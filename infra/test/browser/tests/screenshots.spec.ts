@@ -1,14 +1,8 @@
-// The screenshots of the README. SCREENSHOTS=1 writes the files; otherwise they are only taken, to
-// test that what they show still works.
+// The screenshots of the README and of docs/console.md.
 
-import { mkdir, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import type { Page } from '@playwright/test';
+import { take } from '../support/pictures.ts';
 import { branch, tell } from '../support/story.ts';
 import { expect, test } from '../support/test.ts';
-
-const FOLDER = fileURLToPath(new URL('../../../../docs/images/', import.meta.url));
-const LARGEST = 150_000; // bytes
 
 test.use({ user: 'ada', viewport: { width: 1200, height: 750 } });
 test.describe.configure({ mode: 'serial' }); // all with the same user
@@ -21,7 +15,7 @@ test('a chat with its state', async ({ console, api, page }) => {
   await page.getByRole('button', { name: 'Side panel' }).click();
   await expect(page.getByTestId('state')).toContainText('walking');
   await expect(page.getByTestId('artifact-chip')).toBeVisible();
-  await take(page, 'chat');
+  await take(page, 'console-chat.png');
 });
 
 test.describe('on a phone', () => {
@@ -32,7 +26,7 @@ test.describe('on a phone', () => {
     await page.getByLabel('Your name').fill(console.user);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect(page.getByText('written it down')).toBeInViewport();
-    await take(page, 'phone');
+    await take(page, 'console-phone.png');
   });
 });
 
@@ -46,20 +40,6 @@ test.describe('in dark mode', () => {
     await page.getByRole('tab', { name: 'Tree' }).click();
     await expect(page.getByRole('tabpanel', { name: 'Tree' })).toContainText('With the children');
     await expect(page.getByText('Grilled sardines')).toBeInViewport();
-    await take(page, 'tree');
+    await take(page, 'console-tree.png');
   });
 });
-
-async function take(page: Page, name: string): Promise<void> {
-  await page.mouse.move(0, 0);
-  await page.evaluate(() => {
-    (document.activeElement as HTMLElement | null)?.blur();
-    // Clocks differ from run to run.
-    for (const time of document.querySelectorAll('time')) time.style.visibility = 'hidden';
-  });
-  const picture = await page.screenshot({ animations: 'disabled', caret: 'hide' });
-  expect(picture.length).toBeLessThan(LARGEST);
-  if (process.env.SCREENSHOTS !== '1') return;
-  await mkdir(FOLDER, { recursive: true });
-  await writeFile(`${FOLDER}console-${name}.png`, picture);
-}

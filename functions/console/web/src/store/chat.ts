@@ -45,6 +45,8 @@ export class Chat extends LiveSession<ChatDeps> {
     turnsOf(this.messages.value, this.state.value, this.older.more.value),
   );
   readonly rows = computed(() => rowsOf(this.turns.value));
+  /** The newest invocation; '' without messages. */
+  readonly newest = computed(() => this.turns.value.at(-1)?.invocation ?? '');
   /** Whether a question is being sent. */
   readonly sending = computed(() => this.#asking.sending.value);
   readonly running = computed(() => this.state.value.status === 'in_progress');

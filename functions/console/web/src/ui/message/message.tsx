@@ -32,7 +32,7 @@ export function MessageView(props: MessageProps) {
   const first = turn.messages.find((other) => other.role === 'agent')?.id === message.id;
   return (
     <article
-      class={`message ${role}`}
+      class={`message ${role} ${message.invocation === props.chat.newest.value ? 'newest' : ''}`}
       aria-label={role === 'user' ? 'You' : message.author}
       data-testid="message"
       data-role={role}

@@ -1,0 +1,39 @@
+// Pictures of the console for the documents. SCREENSHOTS=1 writes the files; otherwise they are only
+// taken, to test that what they show still works.
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, type Page } from '@playwright/test';
+
+const FOLDER = fileURLToPath(new URL('../../../../docs/images/', import.meta.url));
+const LARGEST = 150_000; // bytes
+
+/** Whether the files are written. */
+export const WRITES = process.env.SCREENSHOTS === '1';
+
+/** Takes a picture as a file of docs/images, in WebP or PNG by the ending of its name. */
+export async function take(page: Page, name: string): Promise<void> {
+  await page.mouse.move(0, 0);
+  await page.evaluate(() => {
+    (document.activeElement as HTMLElement | null)?.blur();
+    // Clocks differ from run to run.
+    for (const time of document.querySelectorAll('time')) time.style.visibility = 'hidden';
+  });
+  const picture = name.endsWith('.webp')
+    ? await webp(page)
+    : await page.screenshot({ animations: 'disabled', caret: 'hide' });
+  expect(picture.length).toBeLessThan(LARGEST);
+  if (!WRITES) return;
+  await mkdir(dirname(FOLDER + name), { recursive: true });
+  await writeFile(FOLDER + name, picture);
+}
+
+// Playwright itself writes no WebP.
+async function webp(page: Page): Promise<Buffer> {
+  const devtools = await page.context().newCDPSession(page);
+  const options = { format: 'webp', quality: 80 } as const;
+  const { data } = await devtools.send('Page.captureScreenshot', options);
+  await devtools.detach();
+  return Buffer.from(data, 'base64');
+}
