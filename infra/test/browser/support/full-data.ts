@@ -74,6 +74,15 @@ async function family(api: Api): Promise<string> {
   const [hidden] = await api.say(id, ['And by car?', 'A car is of little use there.']);
   await rewind(api, id, hidden);
   await api.say(id, ['Where does one stay?', 'In Graça: quiet, and a tram away.']);
+  for (const [n, taskId] of said.entries()) {
+    const feedbackText = n % 2 ? `${LONG} ${ARABIC}` : '';
+    await api.send('POST', '/feedback', {
+      taskId,
+      sessionId: id,
+      feedbackType: n % 2 ? 'up' : 'down',
+      feedbackText,
+    });
+  }
   for (let n = 0; n < 8; n++)
     await share(api, id, { access: 'read', user_id: `${LONG.slice(0, 100)}-${n}` });
   await share(api, id, { access: 'write', expires_in: 3600 });

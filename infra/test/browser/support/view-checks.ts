@@ -17,7 +17,7 @@ export async function expectWhole(page: Page, part: Locator, name: string): Prom
 // On a busy machine, rows may still be moved or rendered again when they are first looked at.
 async function clean(look: () => Promise<string[]>, what: string): Promise<void> {
   const softly = expect.configure({ soft: true });
-  await softly.poll(look, { message: what, timeout: 5000 }).toEqual([]);
+  await softly.poll(look, { message: what, timeout: 30_000 }).toEqual([]); // axe alone may take 5 s
 }
 
 // Only the part, because the rest of the page is checked by itself.

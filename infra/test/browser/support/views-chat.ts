@@ -1,6 +1,7 @@
 // The views of a chat: its messages, menus and dialogs, and its rewound history.
 
 import type { Locator, Page } from '@playwright/test';
+import { ARABIC, LONG } from './full-content.ts';
 import type { Full } from './full-data.ts';
 import { message } from './rewinding.ts';
 import { createLink, openDialog } from './sharing.ts';
@@ -107,6 +108,27 @@ export const chatViews = ({ chat: id, asking }: Full): View[] => [
       await page.getByRole('textbox', { name: 'Message' }).fill('/fail');
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Try again' }).waitFor();
+    },
+    part: chat,
+  },
+  {
+    name: 'files that wait to be sent',
+    path: '/',
+    before: async (page) => {
+      const buffer = Buffer.from('Tiles.');
+      const file = (name: string) => ({ name, mimeType: 'text/plain', buffer });
+      const files = ['notes.txt', `${LONG}.txt`, `${ARABIC}.txt`].map(file);
+      await page.getByLabel('Files to attach').setInputFiles(files);
+      await page.getByTestId('draft-file').nth(2).waitFor();
+    },
+    part: (page) => page.getByRole('main'),
+  },
+  {
+    name: 'a comment on an answer',
+    path: `/s/${id}`,
+    before: async (page) => {
+      await page.getByRole('button', { name: 'Bad answer' }).last().click();
+      await page.getByRole('textbox', { name: 'Your comment' }).fill(`${LONG} ${ARABIC}`);
     },
     part: chat,
   },

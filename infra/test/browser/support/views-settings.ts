@@ -28,6 +28,7 @@ export const settingsViews = ({ webhook, delivery, automation }: Full): View[] =
   { name: 'automation', path: `/settings/automations/${automation}`, part: main },
   { name: 'deletion of an automation', opener: button('Delete'), part: dialog },
   { name: 'edited automation', path: `/settings/automations/${automation}/edit`, part: main },
+  { name: 'feedback', path: '/settings/feedback', part: main },
   { name: 'usage', path: '/settings/usage', part: main },
   { name: 'data', path: '/settings/data', part: main },
   {

@@ -5,31 +5,35 @@ import { menu, message, remember, rewinds } from '../support/rewinding.ts';
 import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a rewind shows a preview, is executed, and puts the question into the draft', async ({
-  console,
-  api,
-  page,
-}) => {
-  const { id } = await api.createSession({ name: 'Trip' });
-  await api.say(id, ['Where to?', 'Lisbon.']);
-  await remember(api, id, 'Remember Porto', { city: 'Porto' });
-  await api.say(id, ['And then?', 'Home.']);
-  await console.signIn(`/s/${id}`);
-  await menu(page, 'Remember Porto', 'Rewind to before this question');
+onScreens(ALL, ({ resize }) => {
+  test('a rewind shows a preview, is executed, and puts the question into the draft', async ({
+    console,
+    api,
+    page,
+  }) => {
+    const { id } = await api.createSession({ name: 'Trip' });
+    await api.say(id, ['Where to?', 'Lisbon.']);
+    await remember(api, id, 'Remember Porto', { city: 'Porto' });
+    await api.say(id, ['And then?', 'Home.']);
+    await console.signIn(`/s/${id}`);
+    await resize(page);
+    await menu(page, 'Remember Porto', 'Rewind to before this question');
 
-  const dialog = page.getByRole('dialog', { name: 'Rewind to before this question?' });
-  await expect(dialog).toContainText(
-    'just before “Remember Porto”. The question is put into the message field, to be changed and sent. 4 messages will be hidden.',
-  );
-  await expect(dialog.getByTestId('restored')).toHaveText('city removed');
-  await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rewind to before this question?' });
+    await expect(dialog).toContainText(
+      'just before “Remember Porto”. The question is put into the message field, to be changed and sent. 4 messages will be hidden.',
+    );
+    await expect(dialog.getByTestId('restored')).toHaveText('city removed');
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
 
-  await expect(dialog).toBeHidden();
-  await expect(console.said('user')).toHaveText(['Where to?']);
-  await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('Remember Porto');
-  expect(await api.send('GET', `/sessions/${id}/state`)).toMatchObject({ data: { merged: {} } });
-  await page.reload();
-  await expect(console.said('user')).toHaveText(['Where to?']);
+    await expect(dialog).toBeHidden();
+    await expect(console.said('user')).toHaveText(['Where to?']);
+    await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('Remember Porto');
+    expect(await api.send('GET', `/sessions/${id}/state`)).toMatchObject({ data: { merged: {} } });
+    await page.reload();
+    await expect(console.said('user')).toHaveText(['Where to?']);
+  });
 });
 
 onScreens(ALL, ({ resize }) => {

@@ -1,5 +1,6 @@
 // The settings: the way there, the theme, and what is used of the quotas.
 
+import { expectAccessible } from '../support/accessible.ts';
 import { signInAt, startProvided } from '../support/identity.ts';
 import { ALL, onScreens } from '../support/screens.ts';
 import { expectGood } from '../support/settings.ts';
@@ -55,19 +56,22 @@ onScreens(ALL, ({ width, resize }) => {
   });
 });
 
-test('the theme is chosen, and other tabs follow', async ({ console, page, context }) => {
-  await page.emulateMedia({ colorScheme: 'light' });
-  await console.signIn('/settings/appearance');
-  const other = await context.newPage();
-  await other.goto(`${console.url}/console/settings/appearance`);
-  await expect(other.getByRole('radio', { name: /Like the system/ })).toBeChecked();
-  await page.getByRole('radio', { name: 'Dark' }).check();
-  for (const tab of [page, other]) {
-    await expect(tab.locator('html')).toHaveAttribute('data-theme', 'dark');
-    await expect(tab.getByRole('radio', { name: 'Dark' })).toBeChecked();
-  }
-  await page.getByRole('radio', { name: /Like the system/ }).check();
-  await expect(other.locator('html')).not.toHaveAttribute('data-theme');
+onScreens(ALL, ({ resize }) => {
+  test('the theme is chosen, and other tabs follow', async ({ console, page, context }) => {
+    await console.signIn('/settings/appearance');
+    const other = await context.newPage();
+    for (const tab of [page, other]) await resize(tab);
+    await other.goto(`${console.url}/console/settings/appearance`);
+    await expect(other.getByRole('radio', { name: /Like the system/ })).toBeChecked();
+    await page.getByRole('radio', { name: 'Dark' }).check();
+    for (const tab of [page, other]) {
+      await expect(tab.locator('html')).toHaveAttribute('data-theme', 'dark');
+      await expect(tab.getByRole('radio', { name: 'Dark' })).toBeChecked();
+    }
+    await expectAccessible(page);
+    await page.getByRole('radio', { name: /Like the system/ }).check();
+    await expect(other.locator('html')).not.toHaveAttribute('data-theme');
+  });
 });
 
 test('a lost connection is said, and the section is read again when it is back', async ({

@@ -1,5 +1,6 @@
 // Signing in and out.
 
+import { expectAccessible } from '../support/accessible.ts';
 import { enterAt, signInAt, startProvided } from '../support/identity.ts';
 import { expect, test } from '../support/people.ts';
 import { ALL, onScreens } from '../support/screens.ts';
@@ -41,17 +42,22 @@ function provided(tokenLife: number) {
 
 const lasting = provided(3600);
 
-lasting(
-  'the code flow with PKCE leads back to where one was',
-  async ({ console, faults, page, user }) => {
-    await console.open();
-    await signInAt(page, faults, user);
-    await console.ask('Hello');
-    await expect(console.said('agent')).toContainText('You said: "Hello"');
-    await page.reload();
-    await expect(console.said('agent')).toContainText('You said: "Hello"');
-  },
-);
+onScreens(ALL, ({ resize }) => {
+  lasting(
+    'the code flow with PKCE leads back to where one was',
+    async ({ console, faults, page, user }) => {
+      await resize(page);
+      await console.open();
+      await expectAccessible(page);
+      await enterAt(page, faults, user);
+      await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible();
+      await console.ask('Hello');
+      await expect(console.said('agent')).toContainText('You said: "Hello"');
+      await page.reload();
+      await expect(console.said('agent')).toContainText('You said: "Hello"');
+    },
+  );
+});
 
 lasting(
   'a link to a shared chat is kept while its guest signs in',
