@@ -195,12 +195,14 @@ func TestRunQuota_end_that_stopped(t *testing.T) {
 	}
 	mustStart(t, s, startOf(t, "s0", "r0", "hi"))
 	stopped := errors.New("the process stopped")
-	ended := false
+	var ended atomic.Bool
 	stopping := storetest.Before(engine, func(_ context.Context, c hooks.Call) error {
-		if ended {
+		if ended.Load() {
 			return stopped
 		}
-		ended = c.Op == hooks.Transact
+		if c.Op == hooks.Transact {
+			ended.Store(true)
+		}
 		return nil
 	})
 	later := begun.Add(run.Lease * 3 / 4)
