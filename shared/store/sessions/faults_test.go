@@ -27,6 +27,10 @@ func before(engine table.Engine, do func(context.Context, hooks.Call) error, opt
 	return stores.New(storetest.Before(engine, do), opts...)
 }
 
+// readsNewest reports whether a call reads which of a user's sessions is the newest. The
+// store makes it beside others, from another goroutine, and it may outlast its request.
+func readsNewest(c hooks.Call) bool { return c.Query.Index != "" }
+
 // Content in chunks stays complete if the answer to its write is lost.
 func TestChunks_when_answers_are_lost(t *testing.T) {
 	t.Parallel()

@@ -78,8 +78,7 @@ func inTheMidst(t *testing.T, do func(s *stores.Store, id string)) {
 	var left atomic.Int64 // requests until the append; below 0 it was made
 	var appends func()
 	s := before(storetest.Engine(t), func(_ context.Context, c hooks.Call) error {
-		concurrent := c.Query.Index != "" // the read of the newest session
-		if !concurrent && left.Add(-1) == 0 {
+		if !readsNewest(c) && left.Add(-1) == 0 {
 			appends()
 		}
 		return nil

@@ -195,14 +195,12 @@ func TestRunQuota_end_that_stopped(t *testing.T) {
 	}
 	mustStart(t, s, startOf(t, "s0", "r0", "hi"))
 	stopped := errors.New("the process stopped")
-	var ended atomic.Bool
+	ended := false
 	stopping := storetest.Before(engine, func(_ context.Context, c hooks.Call) error {
-		if ended.Load() {
+		if ended {
 			return stopped
 		}
-		if c.Op == hooks.Transact {
-			ended.Store(true)
-		}
+		ended = c.Op == hooks.Transact
 		return nil
 	})
 	later := begun.Add(run.Lease * 3 / 4)

@@ -145,8 +145,7 @@ func beforeEachRequest(
 	var left atomic.Int64
 	left.Store(never)
 	s := before(engine, func(_ context.Context, c hooks.Call) error {
-		concurrent := c.Query.Index != "" // the read of the newest session
-		if !concurrent && left.Load() >= 0 && left.Add(-1) == never {
+		if !readsNewest(c) && left.Load() >= 0 && left.Add(-1) == never {
 			meanwhile(t, undisturbed, id)
 		}
 		return nil
