@@ -307,6 +307,7 @@ test-peers: node build $(PEERTOOLS) ## Store and load 10 turns with each store o
 
 # Half the usual time: the fuzzers' corpora were run by `make test` before.
 ci: export FUZZTIME = 5s
+ci: export BROWSER_RETRIES = 1
 CI_STEPS := fmt-check verify test lint licences validate reproducible fuzz chaos test-contract test-python test-clients test-js test-web test-browser test-frontends test-peers release-check workflows
 # How many steps run at the same time. More than one saves time only with more than two
 # cores, and slows tests that wait for others.
