@@ -5,43 +5,32 @@
 // It may hold only the end of a session: everything from some item on. Messages about earlier items
 // are ignored, since a later read returns those items in their current form.
 
-import type { RunError, SessionStatus } from '../types.js';
-import { type Cursor, compareCursors, formatCursor, parseCursor } from './cursor.js';
+import { compareCursors, formatCursor, parseCursor } from './cursor.js';
 import { Item, UNKNOWN } from './item.js';
+import { Items } from './items.js';
 import type { ThreadData, WatchedItem, WatchedSession, WatchMessage } from './message.js';
+import { type Parsed, parsed } from './parsed.js';
 import { Queue } from './queue.js';
-
-/** How long a message that arrived early waits for those before it, in milliseconds. */
-export const HOLD = 1000;
+import { Repairs } from './repairs.js';
+import { Status } from './status.js';
 
 const MAX_BEHIND = 100; // positions up to which the server sends what a watcher has missed
-const MAX_DOUBLINGS = 5; // of HOLD, while repairs do not help
-const MAX_HELD = 1000; // messages; subscribing again is cheaper than holding more
 
 /** Takes the place of a cursor to older items that a rewind has invalidated. */
 export const STALE = '';
 
-/** A message with parsed positions. */
-type Parsed = Omit<WatchMessage, 'cursor' | 'prev'> & { cursor: Cursor; prev: Cursor };
-
 export class WatchState {
   #epoch = 0;
   #seq = 0; // the log is known up to here, from the first held item on
-  #items: Item[] = [];
+  #items = new Items();
   #older: string | null = null; // cursor to the items before these; null if there are none
-  #status: SessionStatus | '' = '';
-  #runId = '';
-  #error: RunError | null = null;
-  #statusSeq = 0; // position up to which the status is known
+  #status = new Status();
   #queue = new Queue();
   #threadEpoch = 0; // of the last thread
   #rewound = false; // since the last thread
   #needsThread = true;
   #deleted = false;
-  #held: { m: Parsed; due: number }[] = [];
-  #lostMessages = false; // since the last repair
-  #repairTime = 0; // when to subscribe again if no message is held
-  #repairs = 0; // in a row that did not help
+  #repairs = new Repairs();
 
   /** Number of changes of the session. */
   version = 0;
@@ -60,23 +49,23 @@ export class WatchState {
   apply(message: WatchMessage, now: number): boolean {
     const before = this.version;
     if (this.#deleted) return false;
-    const m = { ...message, cursor: parseCursor(message.cursor), prev: parseCursor(message.prev) };
+    const m = parsed(message);
     if (m.type === 'thread.deleted') {
       this.#deleted = true;
-      this.#held = [];
+      this.#repairs = new Repairs();
       this.#queue = new Queue();
       this.version++;
     } else if (this.#tryApply(m)) {
       this.#applyHeld();
     } else {
-      this.#hold(m, now);
+      this.#repairs.hold(m, now);
     }
     return this.version !== before;
   }
 
   /** Number of held items. */
   get size(): number {
-    return this.#items.length;
+    return this.#items.size;
   }
 
   /** Cursor to the items before those held, or STALE; null if there are none. */
@@ -96,21 +85,20 @@ export class WatchState {
     this.#epoch = at.epoch;
     // The cursor may be of an item in progress before the last.
     this.#seq = Math.max(at.seq, last.items.at(-1)?.seq ?? 0);
-    this.#items = pages.flatMap(({ items, offsets }) =>
-      items.map(
-        (event) =>
-          new Item(event, offsets?.[event.id] ?? (event.seq === at.seq ? at.offset : UNKNOWN)),
+    this.#items = new Items(
+      pages.flatMap(({ items, offsets }) =>
+        items.map(
+          (event) =>
+            new Item(event, offsets?.[event.id] ?? (event.seq === at.seq ? at.offset : UNKNOWN)),
+        ),
       ),
     );
     this.#older = older;
-    this.#status = status;
-    this.#runId = run?.id ?? '';
-    this.#error = run?.error ?? null;
-    this.#statusSeq = this.#seq;
+    this.#status = new Status(status, run?.id ?? '', run?.error ?? null, this.#seq);
     for (const page of pages) this.#queue.take(page);
     this.#threadEpoch = at.epoch;
     this.#rewound = this.#needsThread = false;
-    this.#repairTime = this.#repairs > 0 ? now + this.#repairDelay() : now;
+    this.#repairs.check(now);
     this.version++;
     this.#applyHeld();
   }
@@ -122,11 +110,9 @@ export class WatchState {
    */
   prepend(items: WatchedItem[], from: string, older: string | null, now: number): boolean {
     if (this.#needsThread || from === STALE || from !== this.#older) return false;
-    this.#items.unshift(...items.map((event) => new Item(event, UNKNOWN)));
+    this.#items.prepend(items.map((event) => new Item(event, UNKNOWN)));
     this.#older = older;
-    if (items.some(({ status }) => status === 'in_progress')) {
-      this.#repairTime = this.#repairs > 0 ? now + this.#repairDelay() : now;
-    }
+    if (items.some(({ status }) => status === 'in_progress')) this.#repairs.check(now);
     this.version++;
     return true;
   }
@@ -136,7 +122,8 @@ export class WatchState {
    * answer to a subscription already sent will not fit the new thread, so another one follows.
    */
   reread(): void {
-    this.#needsThread = this.#lostMessages = true;
+    this.#needsThread = true;
+    this.#repairs.lost();
   }
 
   /** Reports that a connection ended, on which messages may have been lost. */
@@ -148,8 +135,7 @@ export class WatchState {
 
   /** Reports that a message arrived that could not be parsed. */
   missed(now: number): void {
-    this.#lostMessages = true;
-    this.#repairTime = now + this.#repairDelay();
+    this.#repairs.missed(now);
   }
 
   // Whether an unfinished item is so far behind that the server does not send all messages from there.
@@ -162,40 +148,32 @@ export class WatchState {
    * behind is not waited for: the messages after this position include it.
    */
   get cursor(): string {
-    const open = this.#items.find((item) => !item.final && !this.#tooFarBehind(item));
+    const open = this.#items.first((item) => !item.final && !this.#tooFarBehind(item));
     if (open) {
       // From its own position, an item completed without deltas would be skipped.
       const seq = open.offset > 0 ? open.seq : open.seq - 1;
       return formatCursor({ epoch: this.#epoch, seq, offset: Math.max(0, open.offset) });
     }
-    const offset = Math.max(0, this.#at(this.#seq)?.offset ?? 0);
+    const offset = Math.max(0, this.#items.at(this.#seq)?.offset ?? 0);
     return formatCursor({ epoch: this.#epoch, seq: this.#seq, offset });
   }
 
   /** When to subscribe again from `cursor` because something is missing; null if nothing is. */
   get repairAt(): number | null {
     if (this.#needsThread || this.#deleted) return null;
-    const times = this.#held.map(({ due }) => due);
-    if (this.#mayMissData()) times.push(this.#repairTime);
-    return times.length > 0 ? Math.min(...times) : null;
+    return this.#repairs.due(this.#hasUnknown());
   }
 
   /** Reports that the caller has subscribed again; each repair that does not help doubles the delay. */
   repairing(now: number): void {
-    this.#repairTime = now + this.#repairDelay();
-    if (this.#held.length > 0 || this.#mayMissData()) this.#repairs++;
-    this.#lostMessages = false;
-    for (const waiting of this.#held) waiting.due = this.#repairTime;
+    this.#repairs.began(now, this.#hasUnknown());
   }
 
   /** Returns the session; unchanged items stay the same objects. */
   show(): WatchedSession<WatchedItem> {
     return {
-      items: this.#items.map((item) => item.render()),
-      status: this.#status as SessionStatus, // '' only before the first thread
-      run_id: this.#runId,
-      error: this.#error,
-      status_seq: this.#statusSeq,
+      items: this.#items.render(),
+      ...this.#status.render(),
       queued: this.#queue.inputs,
       queue_version: this.#queue.version,
       epoch: this.#epoch,
@@ -204,30 +182,14 @@ export class WatchState {
     };
   }
 
-  #repairDelay(): number {
-    return HOLD * 2 ** Math.min(this.#repairs, MAX_DOUBLINGS);
-  }
-
-  #mayMissData(): boolean {
-    return this.#lostMessages || this.#items.some((item) => !item.final && item.offset === UNKNOWN);
-  }
-
-  #hold(m: Parsed, now: number): void {
-    if (this.#held.length >= MAX_HELD) {
-      this.#held = [];
-      this.#lostMessages = true;
-      this.#repairTime = now;
-    }
-    const i = this.#held.findIndex((h) => compareCursors(m.cursor, h.m.cursor) < 0);
-    this.#held.splice(i < 0 ? this.#held.length : i, 0, { m, due: now + this.#repairDelay() });
+  // Whether it is unknown how many deltas an unfinished item has.
+  #hasUnknown(): boolean {
+    return this.#items.some((item) => !item.final && item.offset === UNKNOWN);
   }
 
   #applyHeld(): void {
-    for (let before = -1; before !== this.#held.length; ) {
-      before = this.#held.length;
-      this.#held = this.#held.filter(({ m }) => !this.#tryApply(m));
-    }
-    if (this.#held.length === 0 && !this.#mayMissData()) this.#repairs = 0;
+    this.#repairs.retry((m) => this.#tryApply(m));
+    this.#repairs.settle(this.#hasUnknown());
   }
 
   // Applies a message, or ignores it if the state includes it already. Returns false if earlier
@@ -242,7 +204,7 @@ export class WatchState {
       case 'item.completed':
       case 'item.failed': {
         const { item } = m;
-        const held = item && this.#find(m.cursor.seq, item.id);
+        const held = item && this.#items.find(m.cursor.seq, item.id);
         return held ? this.#replaceItem(held, item, m) : this.#isStale(m);
       }
       case 'thread.rewound':
@@ -265,27 +227,6 @@ export class WatchState {
     return cursor.seq <= this.#seq ? 'known' : 'next';
   }
 
-  #index(seq: number): number {
-    let low = 0;
-    for (let high = this.#items.length; low < high; ) {
-      const middle = (low + high) >> 1;
-      if ((this.#items[middle]?.seq ?? 0) < seq) low = middle + 1;
-      else high = middle;
-    }
-    return this.#items[low]?.seq === seq ? low : -1;
-  }
-
-  #at(seq: number): Item | undefined {
-    return this.#items[this.#index(seq)];
-  }
-
-  // A message's item, if it is held. The epoch does not matter: an item that is still shown after a
-  // rewind completes as without it.
-  #find(seq: number, id: string | undefined): Item | undefined {
-    const item = this.#at(seq);
-    return item?.id === id ? item : undefined;
-  }
-
   // Whether an item that is not shown was hidden since; otherwise it has not been received yet.
   #isStale({ cursor }: Parsed): boolean {
     return cursor.epoch < this.#epoch || (cursor.epoch === this.#epoch && cursor.seq <= this.#seq);
@@ -294,7 +235,7 @@ export class WatchState {
   #replaceItem(held: Item, event: WatchedItem, { cursor, until }: Parsed): true {
     const fresh = held.replacedBy(event, cursor.offset, until !== undefined);
     if (fresh !== held) {
-      this.#items[this.#index(held.seq)] = fresh;
+      this.#items.put(fresh);
       this.version++;
     }
     return true;
@@ -305,11 +246,11 @@ export class WatchState {
   #applySnapshot(m: Parsed): boolean {
     const { item } = m;
     if (!item) return true; // unreadable
-    const held = this.#find(m.cursor.seq, item.id);
+    const held = this.#items.find(m.cursor.seq, item.id);
     if (held) return this.#replaceItem(held, item, m);
     const relation = this.#relation(m);
     if (relation === 'next') {
-      this.#items.push(new Item(item, m.cursor.offset));
+      this.#items.add(new Item(item, m.cursor.offset));
       this.#seq = m.cursor.seq;
       this.version++;
     }
@@ -317,7 +258,7 @@ export class WatchState {
   }
 
   #applyDelta(m: Parsed): boolean {
-    const held = this.#find(m.cursor.seq, m.item_id);
+    const held = this.#items.find(m.cursor.seq, m.item_id);
     if (!held || !m.delta) return this.#isStale(m);
     const became = held.grow(m.delta, m.prev.offset, m.cursor.offset);
     if (became === 'changed') this.version++;
@@ -330,22 +271,9 @@ export class WatchState {
     const relation = this.#relation(m);
     if (relation === 'ahead') return false;
     if (m.cursor.epoch < this.#epoch) return true;
-    if (m.status && m.cursor.seq >= this.#statusSeq) this.#setStatus(m.status, m);
+    if (m.status && this.#status.take(m.status, m)) this.version++;
     if (relation === 'next') this.#seq = m.cursor.seq;
     return true;
-  }
-
-  #setStatus(
-    status: SessionStatus,
-    { run_id: run, error, cursor }: Pick<Parsed, 'run_id' | 'error' | 'cursor'>,
-  ): void {
-    const runId = status === 'idle' ? '' : (run ?? ''); // the message names the run that ended
-    if (status !== this.#status || runId !== this.#runId || cursor.seq > this.#statusSeq)
-      this.version++;
-    this.#status = status;
-    this.#runId = runId;
-    this.#error = status === 'failed' ? (error ?? null) : null;
-    this.#statusSeq = cursor.seq;
   }
 
   // Applies a list of queued inputs. The newest version wins, irrespective of the positions of the
@@ -365,12 +293,12 @@ export class WatchState {
     if (epoch < this.#epoch || (epoch === this.#epoch && seq <= this.#seq)) return true;
     if (epoch > this.#epoch + 1 || m.prev.seq > this.#seq) return false;
     const { to_seq: to = 0 } = m;
-    this.#items = this.#items.filter((item) => item.seq <= to);
+    this.#items.removeAfter(to);
     if (this.#older !== null) this.#invalidateOlder();
     this.#rewound ||= epoch > this.#epoch;
     this.#epoch = epoch;
     this.#seq = seq;
-    this.#setStatus('idle', { cursor: m.cursor });
+    this.#status = new Status('idle', '', null, seq);
     this.version++;
     return true;
   }
@@ -379,7 +307,7 @@ export class WatchState {
   // thread is needed.
   #invalidateOlder(): void {
     this.#older = STALE;
-    this.#needsThread ||= this.#items.length === 0;
+    this.#needsThread ||= this.#items.size === 0;
   }
 
   // Requests the thread, unless the last one read includes the reason of the message.
@@ -391,7 +319,7 @@ export class WatchState {
       if (!another && this.#threadEpoch >= cursor.epoch) return;
       if (another) this.#queue = new Queue(); // its versions begin again
     } else if (m.reason === 'item_too_large') {
-      const item = this.#at(cursor.seq);
+      const item = this.#items.at(cursor.seq);
       if (item ? item.final : this.#isStale(m)) return;
     } else if (this.#threadEpoch > cursor.epoch) {
       return;
