@@ -2,6 +2,7 @@
 
 import { type AgentConfig, HttpAgent, type RunAgentInput } from '@ag-ui/client';
 import type { Rethread } from '../client.js';
+import { agentSegment } from '../http/agent-segment.js';
 import { AgentStream } from './stream.js';
 
 export interface RethreadAgentConfig extends AgentConfig {
@@ -29,7 +30,7 @@ export class RethreadAgent extends HttpAgent {
   readonly streams: Set<AgentStream>;
 
   constructor({ client, agent, onAbort, onStopFailed, ...config }: RethreadAgentConfig) {
-    const name = agent.replace('/', '~');
+    const name = agentSegment(agent);
     super({ ...config, url: `${client.streams.url}/agui/${encodeURIComponent(name)}` });
     this.options = { client, agent: name, onAbort, onStopFailed };
     this.streams = new Set();

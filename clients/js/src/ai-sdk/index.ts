@@ -2,6 +2,7 @@
 
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { Rethread } from '../client.js';
+import { agentSegment } from '../http/agent-segment.js';
 import { NotFoundError } from '../http/errors.js';
 import { ChatStream } from './stream.js';
 
@@ -155,7 +156,7 @@ export class RethreadChatTransport<M extends UIMessage = UIMessage> implements C
 
   /** The agent as paths have it. */
   get #agent(): string {
-    return this.#options.agent.replace('/', '~');
+    return agentSegment(this.#options.agent);
   }
 
   #request(

@@ -1,6 +1,7 @@
 // Tasks in the form of the Agent2Agent protocol, and what its clients read first. For the protocol
 // itself use one of its SDKs, with `client.fetch` as its fetch.
 
+import { agentSegment } from '../http/agent-segment.js';
 import type { CallOptions } from '../http/transport.js';
 import type { operations } from '../schema.js';
 import type { A2ATask } from '../types.js';
@@ -38,7 +39,7 @@ export class A2A extends Resource {
   card(agent?: string, options?: CallOptions): Promise<Record<string, unknown>> {
     const card = '/.well-known/agent-card.json';
     const base = this.transport.streamRoot;
-    const call = agent ? this.#read(`/a2a/{}${card}`, [addressOf(agent)]) : this.#read(card);
+    const call = agent ? this.#read(`/a2a/{}${card}`, [agentSegment(agent)]) : this.#read(card);
     return this.body({ ...call, base }, options);
   }
 
@@ -52,6 +53,3 @@ export class A2A extends Resource {
     return { method: 'GET', path, params, repeat: 'safe', base: this.transport.root } as const;
   }
 }
-
-/** The segment that names an agent in addresses of A2A: one of a namespace has `~` for its slash. */
-const addressOf = (agent: string): string => agent.replace('/', '~');
