@@ -18,6 +18,12 @@ export default defineConfig({
     target: 'es2022',
     assetsInlineLimit: 0, // the page's policy allows nothing inline
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      onLog(level, log, report) {
+        // The list's "use client" concerns servers, of which the page has none.
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
+      },
+    },
   },
   server: {
     fs: { allow: ['.', '../../../clients/js'] },
