@@ -114,13 +114,13 @@ func testWatchExpired(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice, bob := sys.User(t, "alice"), sys.User(t, "bob")
 	s := mustCreate(t, alice, nil)
-	share(t, alice, s, e2e.M{"user_id": bob.ID, "expires_in": 4})
+	share(t, alice, s, e2e.M{"user_id": bob.ID, "expires_in": 15})
 	k, stream := bob.Socket(), bob.Watch(s, nil)
 	mustSubscribe(t, k, s, nil)
 	mustAppend(t, alice, s, event("i1", "in time"))
 	k.Until(isSnapshot)
 	nextSnapshot(t, stream)
-	look := time.NewTicker(50 * time.Millisecond)
+	look := time.NewTicker(250 * time.Millisecond)
 	defer look.Stop()
 	for bob.Get(s).Want(200, 403).Status == 200 { // until the share has expired
 		<-look.C
