@@ -13,6 +13,12 @@ export class Repairs {
   #lost = false; // whether a message was lost since the last repair
   #time = 0; // when to subscribe again if no message is held
   #vain = 0; // repairs in a row that did not help
+  readonly #unknown: () => boolean;
+
+  /** @param unknown whether it is unknown how many deltas an unfinished item has */
+  constructor(unknown: () => boolean) {
+    this.#unknown = unknown;
+  }
 
   /** Keeps a message until those before it have arrived. */
   hold(m: Parsed, now: number): void {
@@ -25,17 +31,21 @@ export class Repairs {
     this.#held.splice(i < 0 ? this.#held.length : i, 0, { m, due: now + this.#delay() });
   }
 
-  /** Applies held messages as long as one of them can be applied. */
+  /**
+   * Applies held messages as long as one of them can be applied. If nothing is missing then, earlier
+   * repairs have helped.
+   */
   retry(apply: (m: Parsed) => boolean): void {
     for (let before = -1; before !== this.#held.length; ) {
       before = this.#held.length;
       this.#held = this.#held.filter(({ m }) => !apply(m));
     }
+    if (this.#vain > 0 && !this.#missing()) this.#vain = 0;
   }
 
-  /** Ends the series of repairs that did not help, unless something is still missing. */
-  settle(unknown: boolean): void {
-    if (!this.#missing(unknown)) this.#vain = 0;
+  /** Drops the held messages. */
+  clear(): void {
+    this.#held = [];
   }
 
   /** Reports that messages may have been lost. */
@@ -54,26 +64,23 @@ export class Repairs {
     this.#time = this.#vain > 0 ? now + this.#delay() : now;
   }
 
-  /**
-   * When to subscribe again; null if nothing is missing.
-   * @param unknown whether it is unknown how many deltas an unfinished item has
-   */
-  due(unknown: boolean): number | null {
+  /** When to subscribe again; null if nothing is missing. */
+  get due(): number | null {
     const times = this.#held.map(({ due }) => due);
-    if (this.#lost || unknown) times.push(this.#time);
+    if (this.#lost || this.#unknown()) times.push(this.#time);
     return times.length > 0 ? Math.min(...times) : null;
   }
 
   /** Reports that the caller has subscribed again; each repair that does not help doubles the delay. */
-  began(now: number, unknown: boolean): void {
+  began(now: number): void {
     this.#time = now + this.#delay();
-    if (this.#missing(unknown)) this.#vain++;
+    if (this.#missing()) this.#vain++;
     this.#lost = false;
     for (const waiting of this.#held) waiting.due = this.#time;
   }
 
-  #missing(unknown: boolean): boolean {
-    return this.#held.length > 0 || this.#lost || unknown;
+  #missing(): boolean {
+    return this.#held.length > 0 || this.#lost || this.#unknown();
   }
 
   #delay(): number {

@@ -30,7 +30,7 @@ export class WatchState {
   #rewound = false; // since the last thread
   #needsThread = true;
   #deleted = false;
-  #repairs = new Repairs();
+  #repairs = new Repairs(() => this.#hasUnknown());
 
   /** Number of changes of the session. */
   version = 0;
@@ -52,7 +52,7 @@ export class WatchState {
     const m = parsed(message);
     if (m.type === 'thread.deleted') {
       this.#deleted = true;
-      this.#repairs = new Repairs();
+      this.#repairs.clear();
       this.#queue = new Queue();
       this.version++;
     } else if (this.#tryApply(m)) {
@@ -161,12 +161,12 @@ export class WatchState {
   /** When to subscribe again from `cursor` because something is missing; null if nothing is. */
   get repairAt(): number | null {
     if (this.#needsThread || this.#deleted) return null;
-    return this.#repairs.due(this.#hasUnknown());
+    return this.#repairs.due;
   }
 
   /** Reports that the caller has subscribed again; each repair that does not help doubles the delay. */
   repairing(now: number): void {
-    this.#repairs.began(now, this.#hasUnknown());
+    this.#repairs.began(now);
   }
 
   /** Returns the session; unchanged items stay the same objects. */
@@ -189,7 +189,6 @@ export class WatchState {
 
   #applyHeld(): void {
     this.#repairs.retry((m) => this.#tryApply(m));
-    this.#repairs.settle(this.#hasUnknown());
   }
 
   // Applies a message, or ignores it if the state includes it already. Returns false if earlier
