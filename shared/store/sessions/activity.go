@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -25,9 +26,9 @@ func (s *Store) watchNewest(ctx context.Context, h *header) func() (bool, error)
 	}
 	done := make(chan answer, 1)
 	go func() {
-		page, err := s.db.Query(ctx, table.Query{
+		page, err := s.db.Query(ctx, records.KeysOnly(table.Query{
 			Index: store.ActivityIndex, Partition: h.GPK, Descending: true, Limit: 1,
-		})
+		}))
 		if err != nil {
 			done <- answer{err: fmt.Errorf("read the newest session: %w", err)}
 			return

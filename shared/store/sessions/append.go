@@ -51,6 +51,7 @@ func (s *Store) appendTo(ctx context.Context, h *header, a session.Append) ([]se
 	w := s.newWriter(h, a.Events)
 	w.keyedBy(a.Keyed)
 	w.expected, w.limited, w.patience = a.ExpectedSeq, true, appendTime
+	w.remembers = a.ExpectedSeq == nil // which is compared with the head that was read
 	if err := w.refuseMisnamed(ctx, a.Pointers); err != nil {
 		return nil, 0, s.notFoundIfDeleted(ctx, h, err)
 	}
@@ -105,6 +106,9 @@ type writer struct {
 	state   *stateChange
 
 	from      *head        // the head that the first attempt follows; nil if it is to be read
+	remembers bool         // whether it may be one that the instance remembers
+	recalled  bool         // whether the next attempt follows such a head
+	read      time.Time    // when the head was last read; zero if it was not
 	at        head         // every entry before it has been searched for the batch's ids
 	tentative content.Body // of the last attempt
 	last      *record      // what was appended
@@ -142,12 +146,8 @@ func (s *Store) newWriter(h *header, events []session.Event) *writer {
 
 // run appends the events that are not in the log yet and returns how many.
 func (w *writer) run(ctx context.Context) (int, error) {
-	if w.from == nil {
-		at, err := w.s.readHead(ctx, w.h)
-		if err != nil {
-			return 0, err
-		}
-		w.from = &at
+	if err := w.find(ctx); err != nil {
+		return 0, err
 	}
 	w.start(*w.from)
 	if err := w.allowed(ctx); err != nil {
@@ -157,6 +157,23 @@ func (w *writer) run(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return w.compete(ctx)
+}
+
+// find finds the head that the first attempt follows.
+func (w *writer) find(ctx context.Context) error {
+	if w.from != nil {
+		return nil
+	}
+	w.read = w.s.now()
+	if w.remembers {
+		if w.from = w.s.heads.take(w.h.Log, w.read); w.from != nil {
+			w.recalled, w.read = true, time.Time{}
+			return nil
+		}
+	}
+	at, err := w.s.readHead(ctx, w.h)
+	w.from = &at
+	return err
 }
 
 // allowed decides, after the head was read, whether the batch may be appended.
@@ -214,6 +231,9 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 	}
 	w.pass(r)
 	w.last = r
+	if w.remembers {
+		w.s.heads.put(w.h.Log, r.first, w.at, w.read)
+	}
 	return nil
 }
 

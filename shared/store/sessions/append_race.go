@@ -35,7 +35,11 @@ func (w *writer) compete(ctx context.Context) (appended int, err error) {
 		w.race.begin()
 		if lost {
 			lost = false
-			if done, err := w.lostRace(ctx, deadline); err != nil || done {
+			done, err := w.lostRace(ctx, deadline)
+			if w.recalled { // what it found may have been appended by earlier requests
+				w.recalled, appended = false, len(w.fresh())
+			}
+			if err != nil || done {
 				return err
 			}
 		}
@@ -43,7 +47,7 @@ func (w *writer) compete(ctx context.Context) (appended int, err error) {
 		appended = len(fresh)
 		err := w.tryOnce(ctx, fresh)
 		if lost = errors.Is(err, table.ErrConditionFailed); lost {
-			w.race.lose()
+			w.lose()
 		}
 		return err
 	})
@@ -51,6 +55,16 @@ func (w *writer) compete(ctx context.Context) (appended int, err error) {
 		return 0, records.Exhausted(err)
 	}
 	return appended, nil
+}
+
+// lose ends an attempt whose position was taken. One that followed a remembered head says
+// nothing about other writers of this moment, so the next one need not wait.
+func (w *writer) lose() {
+	if w.recalled {
+		w.s.heads.wrong(w.h.Log)
+		return
+	}
+	w.race.lose()
 }
 
 // expectHead returns fault.Conflict, with head_seq, if the head is not the expected
@@ -104,12 +118,13 @@ func (w *writer) lostRace(ctx context.Context, deadline time.Time) (done bool, e
 // catchUp reads what was appended since the head was read, and reports whether it
 // was this very batch, from an attempt whose answer was lost.
 func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
+	w.read = w.s.now()
 	all := func() int { return 0 }
 	err = w.s.queryRecords(ctx, entryQuery(w.h.Log, w.at.next, 0, true), all, func(r *record) (bool, error) {
 		w.pass(r)
 		before := len(w.fresh())
 		err := w.recognise(r)
-		if len(w.fresh()) < before {
+		if len(w.fresh()) < before && !w.recalled { // otherwise earlier requests appended and counted it
 			w.s.countEntry(ctx, w.h, r)
 		}
 		return true, err

@@ -55,6 +55,9 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 		}
 		return h.Log, nil
 	})
+	if err == nil {
+		err = s.holdNext(ctx, log)
+	}
 	if err != nil {
 		return err
 	}

@@ -10,13 +10,6 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// tombstone occupies a position of a log that accepts no more entries.
-type tombstone struct {
-	PK        string `dynamodbav:"PK"`
-	SK        string `dynamodbav:"SK"`
-	Tombstone bool   `dynamodbav:"g"`
-}
-
 // idleTries limits how often one sweep checks a session that keeps changing.
 const idleTries = 5
 
@@ -80,8 +73,7 @@ func (s *Store) removeIdle(ctx context.Context, h *header, at head) error {
 		h.sameLog(), table.Equal(table.At(headerVersion), h.Version), table.Equal(table.At(headerLastActivity), h.LastActivity),
 		table.NotExists(table.At(headerRun)), unchanged(headerQueueVersion, h.QueueVersion), h.sameSaving(),
 	)
-	hold := table.Put(tombstone{PK: logPK(h.Log), SK: entrySK(at.next), Tombstone: true}, table.ItemNotExists())
-	return s.remove(ctx, h, idle, hold)
+	return s.remove(ctx, h, idle, hold(h.Log, at.next))
 }
 
 // moveTimer moves a timer to another time, unless it was moved concurrently.

@@ -37,6 +37,7 @@ type Store struct {
 	search     SearchRules
 	dependents []Dependent
 	known      *headerMemory
+	heads      *headMemory
 	watching   Watching
 	pushes     *pushes
 }
@@ -83,6 +84,7 @@ func New(engine table.Engine, opts ...Option) *Store {
 		compaction: compaction.Default(),
 		search:     defaultSearch(),
 		known:      &headerMemory{},
+		heads:      &headMemory{},
 		pushes:     &pushes{kept: map[pushKey]keptPush{}},
 	}
 	for _, opt := range opts {

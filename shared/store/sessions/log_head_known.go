@@ -1,0 +1,96 @@
+package sessions
+
+import (
+	"sync"
+	"time"
+)
+
+// A warm instance that has written a log's newest entry knows the log's head, and can put
+// the next entry without a read. If another writer was faster, the position is taken, as
+// after any lost race; a deletion takes the position too. The attempt has then cost a write
+// unit in vain, so a head is used only if the instance seems to be the log's only writer
+// (docs/adr/0063-an-instance-remembers-heads.md).
+
+const (
+	// headTime is how long a head is used after the last read of it. It bounds how long a
+	// deletion competes with appends for a position, and must be well below SweepGrace:
+	// until then positions that entries had are not free.
+	headTime = 10 * time.Second
+	// knownHeads is how many are remembered, of some 500 bytes each.
+	knownHeads = 1000
+	// mostInRow bounds how many entries in a row an instance must write before it uses a
+	// head: at first one after another, and twice as many after each head that was wrong.
+	mostInRow = 64
+)
+
+// knownHead is the head that an instance has left behind.
+type knownHead struct {
+	at     head
+	until  time.Time
+	taken  bool
+	inRow  int // entries of this instance that directly followed its previous one
+	needed int // before the head is used
+}
+
+// headMemory is safe for concurrent use.
+type headMemory struct {
+	mu    sync.Mutex
+	byLog map[string]knownHead
+}
+
+// take returns the head of a log if it may be used, and then to one caller only: others
+// would put their entries at the same position.
+func (m *headMemory) take(log string, now time.Time) *head {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k, ok := m.byLog[log]
+	if !ok || k.taken || k.inRow < k.needed || now.After(k.until) {
+		return nil
+	}
+	k.taken = true
+	m.byLog[log] = k
+	return &k.at
+}
+
+// put remembers the head after an entry of this instance, at a position. Read is when the
+// head before it was read, zero if it was remembered.
+func (m *headMemory) put(log string, position int64, after head, read time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k, ok := m.byLog[log]
+	if !ok {
+		if m.byLog == nil || len(m.byLog) >= knownHeads { // all at once: the order of use is not worth its upkeep
+			m.byLog = make(map[string]knownHead, knownHeads)
+		}
+		k = knownHead{needed: 1}
+	}
+	if ok && k.at.next == position {
+		k.inRow++
+	} else {
+		k.inRow = 0
+	}
+	if !read.IsZero() {
+		k.until = read.Add(headTime)
+	}
+	k.at, k.taken = after.withoutEvents(), false
+	m.byLog[log] = k
+}
+
+// wrong says that a remembered head was not that of the log.
+func (m *headMemory) wrong(log string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k, ok := m.byLog[log]; ok {
+		k.inRow, k.needed = 0, min(2*k.needed, mostInRow)
+		m.byLog[log] = k
+	}
+}
+
+// withoutEvents returns the head with no more of its latest entry than appends need.
+func (h head) withoutEvents() head {
+	if r := h.latest; r != nil {
+		marks := entry{InvocationFrom: r.InvocationFrom, NextNumber: r.NextNumber}
+		h.latest = &record{entry: marks, first: r.first, withoutBody: true}
+	}
+	return h
+}
