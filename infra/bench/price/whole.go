@@ -75,7 +75,8 @@ func (a *accountant) wholes() []bill {
 				"These are the cheapest that are safe: a writer numbers the events of its invocation, `<invocation_id>.0`, `<invocation_id>.1` and so on, " +
 				"and sends an event again under its number, without an `Idempotency-Key`. Several writers of one invocation must not use the same number twice. With an `Idempotency-Key` and no ids, " +
 				number(float64(key.Count)) + " turns take " + number(key.Total().Writes) + " write units instead of " + number(turns.Total().Writes) +
-				"; with other ids " + number(ids.Total().Writes) + ", since each needs a claim of its own.",
+				"; with other ids " + number(ids.Total().Writes) + ", since each needs a claim of its own. " +
+				"One instance of the function appends all turns; a turn after one of another instance reads a unit more.",
 			a.whole(turns, n/float64(turns.Count)),
 		},
 		{

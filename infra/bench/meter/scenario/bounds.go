@@ -30,19 +30,19 @@ func Bounds() map[string]Bound {
 	none := Limit{Fixed: 0.5} // less than any write
 	return map[string]Bound{
 		Unsafe: {
-			Writes: Limit{5, 2.7}, Reads: Limit{3, 2}, Fanout: Limit{6, 2},
+			Writes: Limit{5, 2.7}, Reads: Limit{3, 1}, Fanout: Limit{6, 2},
 		},
 		SafeInvocation: {
-			Writes: Limit{5, 2.7}, Reads: Limit{3, 2}, Fanout: Limit{6, 2},
+			Writes: Limit{5, 2.7}, Reads: Limit{3, 1}, Fanout: Limit{6, 2},
 		},
 		SafeIDs: {
-			Writes: Limit{5, 4.9}, Reads: Limit{3, 2}, Fanout: Limit{6, 2}, Goal: "370 W for 100 turns",
+			Writes: Limit{5, 4.9}, Reads: Limit{3, 1}, Fanout: Limit{6, 2}, Goal: "370 W for 100 turns",
 		},
 		SafeKey: {
-			Writes: Limit{5, 3.65}, Reads: Limit{3, 3}, Fanout: Limit{6, 2},
+			Writes: Limit{5, 3.65}, Reads: Limit{3, 2}, Fanout: Limit{6, 2},
 		},
 		Single: {
-			Writes: Limit{5, 3}, Reads: Limit{3, 4}, Fanout: Limit{6, 3},
+			Writes: Limit{5, 3}, Reads: Limit{3, 2}, Fanout: Limit{6, 3},
 		},
 		Newest:      {Reads: Limit{Fixed: 20}},
 		List:        {Reads: Limit{Fixed: 3}},
