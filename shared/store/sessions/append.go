@@ -146,7 +146,7 @@ func (s *Store) newWriter(h *header, events []session.Event) *writer {
 
 // run appends the events that are not in the log yet and returns how many.
 func (w *writer) run(ctx context.Context) (int, error) {
-	if err := w.find(ctx); err != nil {
+	if err := w.findHead(ctx); err != nil {
 		return 0, err
 	}
 	w.start(*w.from)
@@ -157,23 +157,6 @@ func (w *writer) run(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return w.compete(ctx)
-}
-
-// find finds the head that the first attempt follows.
-func (w *writer) find(ctx context.Context) error {
-	if w.from != nil {
-		return nil
-	}
-	w.read = w.s.now()
-	if w.remembers {
-		if w.from = w.s.heads.take(w.h.Log, w.read); w.from != nil {
-			w.recalled, w.read = true, time.Time{}
-			return nil
-		}
-	}
-	at, err := w.s.readHead(ctx, w.h)
-	w.from = &at
-	return err
 }
 
 // allowed decides, after the head was read, whether the batch may be appended.
@@ -194,120 +177,6 @@ func (w *writer) fresh() []int {
 		}
 	}
 	return out
-}
-
-// try puts the fresh events at the head.
-func (w *writer) try(ctx context.Context, fresh []int) error {
-	if err := w.boundInvocations(ctx, fresh); err != nil {
-		return err
-	}
-	content := entryBody{Time: max(w.s.millis(), w.at.time), Task: w.task}
-	seq := w.at.next
-	for n, i := range fresh {
-		e := &w.events[i]
-		e.Seq, e.CreatedTime, e.Status = seq+int64(n), content.Time, session.EventCompleted
-		if w.random[i] != uuid.Nil {
-			e.ID = session.PositionalID(e.Seq, w.random[i])
-			w.tried[e.ID] = i
-		}
-		content.Events = append(content.Events, e.Own())
-	}
-	r := &record{entry: entry{
-		PK: logPK(w.h.Log), SK: entrySK(seq), LastState: w.at.lastState, LastMarker: w.at.lastMarker,
-		runMarks: w.at.marks(),
-	}, first: seq, time: content.Time}
-	w.markOpening(r, fresh)
-	if w.marks != nil {
-		w.marks(&r.entry)
-	}
-	if len(fresh) > 1 {
-		r.Count = int64(len(fresh))
-	}
-	if err := w.put(ctx, r, content, fresh); err != nil {
-		return err
-	}
-	for _, i := range fresh {
-		r.events = append(r.events, w.events[i])
-	}
-	w.pass(r)
-	w.last = r
-	if w.remembers {
-		w.s.heads.put(w.h.Log, r.first, w.at, w.read)
-	}
-	return nil
-}
-
-// put writes the entry, together with the state that it changes.
-func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []int) error {
-	change := w.state
-	var err error
-	if changes := w.changes(fresh); changes != nil {
-		if change == nil {
-			if change, err = w.s.loadStates(ctx, w.h, w.at, changes...); err != nil {
-				return err
-			}
-		}
-		for _, delta := range changes {
-			content.Undo = append(content.Undo, change.apply(delta))
-		}
-		if err := change.check(); err != nil {
-			return err
-		}
-		r.PrevState, r.LastState = w.at.lastState, r.first
-	}
-	if err = w.packNew(ctx, r, content, w.events[fresh[len(fresh)-1]].InvocationID); err != nil {
-		return err
-	}
-	w.s.pendingBytes(&r.entry, w.at, r.size())
-	if w.limited && r.Counts {
-		if err := w.s.admitBytes(ctx, w.h.User); err != nil {
-			return err
-		}
-	}
-	if err = w.store(ctx, r, change); err != nil {
-		w.tentative = r.Body // it may have been written and only its answer lost
-		return err
-	}
-	if r.LastState == r.first {
-		w.s.checkpoint(ctx, w.h.Log, r.first, change.values)
-	}
-	return nil
-}
-
-// store writes the entry, in one transaction with the shared state it changes and
-// with the writes of w.with.
-func (w *writer) store(ctx context.Context, r *record, change *stateChange) error {
-	var along []table.Write
-	var err error
-	if w.with != nil {
-		if along, err = w.with(); err != nil {
-			return err
-		}
-	}
-	if len(along) == 0 && (change == nil || !change.shared()) {
-		return w.s.db.Put(ctx, r.entry, table.ItemNotExists())
-	}
-	if change != nil {
-		shared, err := w.s.sharedPuts(ctx, change)
-		if err != nil {
-			return err
-		}
-		along = append(along, shared...)
-	}
-	return w.s.db.Transact(ctx, append(along, table.Put(r.entry, table.ItemNotExists()))...)
-}
-
-// changes returns the state changes of the fresh events; nil if there are none.
-func (w *writer) changes(fresh []int) []session.Delta {
-	all, some := make([]session.Delta, len(fresh)), false
-	for n, i := range fresh {
-		all[n] = w.events[i].Change()
-		some = some || len(all[n]) > 0
-	}
-	if !some {
-		return nil
-	}
-	return all
 }
 
 // recognise marks the batch's events that a record contains. An id that the record

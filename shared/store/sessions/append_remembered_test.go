@@ -205,7 +205,11 @@ func TestAppend_remembered_head_of_a_deleted_session(t *testing.T) {
 				}
 			}
 		}()
-		<-enough
+		select {
+		case <-enough:
+		case err := <-ended:
+			t.Fatal(err)
+		}
 		if err := other.Delete(t.Context(), alice, "s"); err != nil {
 			t.Error(err)
 		}

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -93,4 +94,21 @@ func (h head) withoutEvents() head {
 		h.latest = &record{entry: marks, first: r.first, withoutBody: true}
 	}
 	return h
+}
+
+// findHead finds the head that the first attempt follows.
+func (w *writer) findHead(ctx context.Context) error {
+	if w.from != nil {
+		return nil
+	}
+	w.read = w.s.now()
+	if w.remembers {
+		if w.from = w.s.heads.take(w.h.Log, w.read); w.from != nil {
+			w.recalled, w.read = true, time.Time{}
+			return nil
+		}
+	}
+	at, err := w.s.readHead(ctx, w.h)
+	w.from = &at
+	return err
 }
