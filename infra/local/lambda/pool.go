@@ -10,9 +10,10 @@ import (
 
 const (
 	// A process becomes idle only when it asks for the next invocation, a moment after
-	// it answered. Waiting that long before starting another process avoids most
-	// needless starts.
-	startDelay = 3 * time.Millisecond
+	// it answered, which lasts longer on a busy machine. Waiting that long before starting
+	// another process, which takes longer still, avoids most needless starts; and callers
+	// that send one request after another meet the same process.
+	startDelay = 20 * time.Millisecond
 	// idleTime is how long surplus idle processes are kept. One process of each
 	// function is kept for good.
 	idleTime = 30 * time.Second

@@ -45,13 +45,13 @@ func TestAppend_remembered_head(t *testing.T) {
 		mustAppendA(t, s, n, n)
 		return meter.Total().Sub(before)
 	}
-	t.Run("is used by the third append in a row", func(t *testing.T) {
+	t.Run("is used by the fourth append in a row", func(t *testing.T) {
 		t.Parallel()
 		meter := &capacity.Meter{}
 		s := stores.New(meter.Around(storetest.Engine(t)))
 		mustCreate(t, s, alice, "s", nil)
-		mustAppendA(t, s, 1, 2)
-		for n := 3; n < 20; n++ {
+		mustAppendA(t, s, 1, 3)
+		for n := 4; n < 20; n++ {
 			if u := usage(t, meter, s, n); u.Requests > 2 || u.Reads > 0.5 || u.Writes > 1 {
 				t.Errorf("append %d: %+v, want the put and a look at the list of sessions", n, u)
 			}
@@ -62,17 +62,17 @@ func TestAppend_remembered_head(t *testing.T) {
 		meter, began, ahead := &capacity.Meter{}, time.Now(), time.Duration(0)
 		s := stores.New(meter.Around(storetest.Engine(t)), sessions.WithClock(func() time.Time { return began.Add(ahead) }))
 		mustCreate(t, s, alice, "s", nil)
-		mustAppendA(t, s, 1, 3)
+		mustAppendA(t, s, 1, 4)
 		ahead += 11 * time.Second
-		if u := usage(t, meter, s, 4); u.Requests != 3 {
+		if u := usage(t, meter, s, 5); u.Requests != 3 {
 			t.Errorf("after 11 s: %+v, want the head to be read", u)
 		}
-		if u := usage(t, meter, s, 5); u.Requests != 2 {
+		if u := usage(t, meter, s, 6); u.Requests != 2 {
 			t.Errorf("after the read: %+v, want the head to be remembered", u)
 		}
-		before, expected := meter.Total(), int64(5)
+		before, expected := meter.Total(), int64(6)
 		if _, _, err := s.Append(t.Context(), session.Append{
-			SessionID: "s", UserID: alice, ExpectedSeq: &expected, Events: []session.Event{ofA(t, 6)},
+			SessionID: "s", UserID: alice, ExpectedSeq: &expected, Events: []session.Event{ofA(t, 7)},
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -85,17 +85,17 @@ func TestAppend_remembered_head(t *testing.T) {
 		engine, meter := storetest.Engine(t), &capacity.Meter{}
 		s, other := stores.New(meter.Around(engine)), stores.New(engine)
 		mustCreate(t, s, alice, "s", nil)
-		mustAppendA(t, s, 1, 3)
-		mustAppendA(t, other, 4, 5)
-		if u := usage(t, meter, s, 6); u.Requests > 4 || u.Writes > 2 {
+		mustAppendA(t, s, 1, 4)
+		mustAppendA(t, other, 5, 6)
+		if u := usage(t, meter, s, 7); u.Requests > 4 || u.Writes > 2 {
 			t.Errorf("after an append by another instance: %+v", u)
 		}
-		for i, requests := range []int{3, 3, 2} {
-			if u := usage(t, meter, s, 7+i); u.Requests != requests {
+		for i, requests := range []int{3, 3, 3, 3, 3, 3, 3, 3, 2, 2} {
+			if u := usage(t, meter, s, 8+i); u.Requests != requests {
 				t.Errorf("append %d after that: %+v, want %d requests", i+1, u, requests)
 			}
 		}
-		if got := texts(mustEvents(t, s, alice, "s", session.EventQuery{})); len(got) != 9 || got[3] != "4:a4" || got[8] != "9:a9" {
+		if got := texts(mustEvents(t, s, alice, "s", session.EventQuery{})); len(got) != 17 || got[4] != "5:a5" || got[16] != "17:a17" {
 			t.Errorf("events: %v", got)
 		}
 	})
@@ -104,12 +104,12 @@ func TestAppend_remembered_head(t *testing.T) {
 		engine := storetest.Engine(t)
 		s, other := stores.New(engine), stores.New(engine)
 		mustCreate(t, s, alice, "s", nil)
-		mustAppendA(t, s, 1, 3)
-		mustAppendA(t, other, 4, 5)
-		redelivered(t, s, "s", ofA(t, 4), ofA(t, 5))
-		mustAppendA(t, s, 6, 8)
-		mustAppendA(t, other, 9, 9)
-		refused(t, s, "s", fault.Conflict, event(t, "a.9", "a", "other"))
+		mustAppendA(t, s, 1, 4)
+		mustAppendA(t, other, 5, 6)
+		redelivered(t, s, "s", ofA(t, 5), ofA(t, 6))
+		mustAppendA(t, s, 7, 20)
+		mustAppendA(t, other, 21, 21)
+		refused(t, s, "s", fault.Conflict, event(t, "a.21", "a", "other"))
 	})
 }
 
@@ -314,8 +314,8 @@ func TestAppend_remembered_head_changes_nothing(t *testing.T) {
 		for _, in := range []*instances{cold, warm} {
 			mustCreate(t, in.one(0), alice, "s", nil)
 		}
-		for n, do := range rapid.SliceOfN(operation, 1, 25).Draw(r, "operations") {
-			to := rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(r, "instance")
+		for n, do := range rapid.SliceOfN(operation, 1, 40).Draw(r, "operations") {
+			to := rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1}).Draw(r, "instance")
 			want, got := refusalOf(do(cold.one(to), n)), refusalOf(do(warm.one(to), n))
 			if want != got {
 				r.Fatalf("operation %d: %v, want %v", n, got, want)

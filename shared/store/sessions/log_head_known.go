@@ -19,9 +19,12 @@ const (
 	headTime = 10 * time.Second
 	// knownHeads is how many are remembered, of some 500 bytes each.
 	knownHeads = 1000
-	// mostInRow bounds how many entries in a row an instance must write before it uses a
-	// head: at first one after another, and twice as many after each head that was wrong.
-	mostInRow = 64
+	// An instance uses a head after it has written leastInRow entries directly after its own,
+	// and needs inRowGrowth times as many after each head that was wrong, up to mostInRow:
+	// where several instances write in turn, few attempts are in vain.
+	leastInRow  = 2
+	inRowGrowth = 4
+	mostInRow   = 64
 )
 
 // knownHead is the head that an instance has left behind.
@@ -63,7 +66,7 @@ func (m *headMemory) put(log string, position int64, after head, read time.Time)
 		if m.byLog == nil || len(m.byLog) >= knownHeads { // all at once: the order of use is not worth its upkeep
 			m.byLog = make(map[string]knownHead, knownHeads)
 		}
-		k = knownHead{needed: 1}
+		k = knownHead{needed: leastInRow}
 	}
 	if ok && k.at.next == position {
 		k.inRow++
@@ -82,7 +85,7 @@ func (m *headMemory) wrong(log string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if k, ok := m.byLog[log]; ok {
-		k.inRow, k.needed = 0, min(2*k.needed, mostInRow)
+		k.inRow, k.needed = 0, min(inRowGrowth*k.needed, mostInRow)
 		m.byLog[log] = k
 	}
 }
