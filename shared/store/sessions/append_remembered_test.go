@@ -220,6 +220,26 @@ func TestAppend_remembered_head_of_a_deleted_session(t *testing.T) {
 	})
 }
 
+// A deletion succeeds whatever the newest entry is.
+func TestDelete_behind_an_unreadable_entry(t *testing.T) {
+	t.Parallel()
+	for _, attribute := range []string{"n", "ls", "b"} {
+		t.Run(attribute, func(t *testing.T) {
+			t.Parallel()
+			engine := storetest.Engine(t)
+			s := stores.New(engine)
+			mustCreate(t, s, alice, "s", nil)
+			mustAppendA(t, s, 1, 2)
+			log := storetest.Text(t, storetest.Item(t, engine, table.NewKey("S#s", "HEAD")), "l")
+			storetest.Spoil(t, engine, table.NewKey("L#"+log, "E#0000000002"), table.Set(table.At(attribute), "of another form"))
+			if err := s.Delete(t.Context(), alice, "s"); err != nil {
+				t.Error(err)
+			}
+			mustSweepAll(t, engine, 0)
+		})
+	}
+}
+
 // instances are those of a system that append to one session.
 type instances struct {
 	engine table.Engine

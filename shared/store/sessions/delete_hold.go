@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/rethread/rethread/shared/store/records"
@@ -23,35 +24,44 @@ func hold(log string, position int64) table.Write {
 // holdNext occupies the next position of a deleted session's log. Whoever reads the log
 // finds out that it was deleted; but an instance that remembers its head puts the next
 // entry without a read. It does so for headTime at most, so that the deletion gets the
-// position in the end. Nobody remembers the head of a log without entries.
+// position in the end. Nobody remembers the head of a log without entries, or with an
+// unreadable one at its end.
 func (s *Store) holdNext(ctx context.Context, log string) error {
 	err := records.ContendedWithin(ctx, contentionWait, func() error {
-		newest, err := s.newestEntry(ctx, log)
-		if err != nil || newest == nil {
+		next, err := s.nextPosition(ctx, log)
+		if err != nil || next == 0 {
 			return err
 		}
-		first, err := newest.first()
-		if err != nil {
-			return err
-		}
-		return s.db.Write(ctx, hold(log, first+newest.count()))
+		return s.db.Write(ctx, hold(log, next))
 	})
+	if errors.Is(err, table.ErrUnreadable) {
+		s.log.WarnContext(ctx, "the next position of a deleted log is not held", "log", log, "error", err)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("hold the next position of log %s: %w", log, err)
 	}
 	return nil
 }
 
-// newestEntry returns the newest entry of a log, which may be deleted, as stored; nil if
-// it has none.
-func (s *Store) newestEntry(ctx context.Context, log string) (*entry, error) {
+// nextPosition returns the position after the newest entry of a log, which may be deleted;
+// 0 if the log has no entry.
+func (s *Store) nextPosition(ctx context.Context, log string) (int64, error) {
 	q := entryQuery(log, 0, maxPosition, true)
 	q.Descending, q.Limit = true, 1
 	page, err := s.db.Query(ctx, q)
 	if err != nil || len(page.Items) == 0 {
-		return nil, err
+		return 0, err
 	}
-	var e entry
-	err = table.Decode(page.Items[0], &e)
-	return &e, err
+	var newest struct {
+		Count int64 `dynamodbav:"n"`
+	}
+	if err := table.Decode(page.Items[0], &newest); err != nil {
+		return 0, err
+	}
+	first, err := positionOf(table.Text(page.Items[0], attrSK))
+	if err != nil {
+		return 0, errors.Join(table.ErrUnreadable, err)
+	}
+	return first + max(1, newest.Count), nil
 }
