@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +20,7 @@ import (
 // outrun is a store that calls faster before each put of an entry.
 func outrun(engine table.Engine, faster func(), opts ...sessions.Option) *stores.Store {
 	return before(engine, func(_ context.Context, c hooks.Call) error {
-		if c.Op == hooks.Write && strings.HasPrefix(c.Writes[0].Key.SK, "E#") {
+		if putsEntry(c) {
 			faster()
 		}
 		return nil

@@ -101,7 +101,7 @@ func TestHead_behind_a_large_entry(t *testing.T) {
 		mustAppend(t, plain, alice, "s", event(t, "", "a", "first"))
 		losses := 2
 		s := before(engine, func(_ context.Context, c hooks.Call) error {
-			if c.Op == hooks.Write && strings.HasPrefix(c.Writes[0].Key.SK, "E#") && losses > 0 {
+			if putsEntry(c) && losses > 0 {
 				losses--
 				mustAppend(t, plain, alice, "s", event(t, "", "a", fmt.Sprint("faster ", losses)))
 			}
@@ -123,7 +123,7 @@ func TestHead_behind_a_large_entry(t *testing.T) {
 		mustCreate(t, s, alice, "s", nil)
 		mustAppend(t, s, alice, "s", event(t, "", "a", large))
 		slow := before(engine, func(ctx context.Context, c hooks.Call) error {
-			if c.Op == hooks.Write && strings.HasPrefix(c.Writes[0].Key.SK, "E#") {
+			if putsEntry(c) {
 				mustAppend(t, s, alice, "s", event(t, "", "a", large))
 				return s.Delete(ctx, alice, "s")
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,11 +21,6 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
-
-// putsEntry reports whether a call puts an entry of a log.
-func putsEntry(c hooks.Call) bool {
-	return c.Op == hooks.Write && strings.HasPrefix(c.Writes[0].Key.SK, "E#")
-}
 
 // mustAppendA appends the events a.from to a.to, one at a time.
 func mustAppendA(t *testing.T, s *stores.Store, from, to int) {
@@ -297,7 +291,7 @@ func (in *instances) entries(t *testing.T) []map[string]any {
 	return out
 }
 
-// refusalOf returns what a caller is told of an error.
+// refusalOf returns the text of an error that a caller of the API sees.
 func refusalOf(err error) string {
 	var refusal *fault.Error
 	if errors.As(err, &refusal) {

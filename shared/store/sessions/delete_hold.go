@@ -21,11 +21,10 @@ func hold(log string, position int64) table.Write {
 	return table.Put(tombstone{PK: logPK(log), SK: entrySK(position), Tombstone: true}, table.ItemNotExists())
 }
 
-// holdNext occupies the next position of a deleted session's log. Whoever reads the log
-// finds out that it was deleted; but an instance that remembers its head puts the next
-// entry without a read. It does so for headTime at most, so that the deletion gets the
-// position in the end. Nobody remembers the head of a log without entries, or with an
-// unreadable one at its end.
+// holdNext occupies the next position of a deleted session's log. Readers of the log see
+// the deletion, but an instance that remembers the head puts the next entry without a read.
+// It does so for headTime at most, so the deletion gets the position in the end. No
+// instance remembers the head of a log without entries, or one that it cannot read.
 func (s *Store) holdNext(ctx context.Context, log string) error {
 	err := records.ContendedWithin(ctx, contentionWait, func() error {
 		next, err := s.nextPosition(ctx, log)
@@ -47,19 +46,17 @@ func (s *Store) holdNext(ctx context.Context, log string) error {
 // nextPosition returns the position after the newest entry of a log, which may be deleted;
 // 0 if the log has no entry.
 func (s *Store) nextPosition(ctx context.Context, log string) (int64, error) {
-	q := entryQuery(log, 0, maxPosition, true)
-	q.Descending, q.Limit = true, 1
-	page, err := s.db.Query(ctx, q)
-	if err != nil || len(page.Items) == 0 {
+	item, err := s.entryItemAt(ctx, log, maxPosition)
+	if err != nil || item == nil {
 		return 0, err
 	}
 	var newest struct {
 		Count int64 `dynamodbav:"n"`
 	}
-	if err := table.Decode(page.Items[0], &newest); err != nil {
+	if err := table.Decode(item, &newest); err != nil {
 		return 0, err
 	}
-	first, err := positionOf(table.Text(page.Items[0], attrSK))
+	first, err := positionOf(table.Text(item, attrSK))
 	if err != nil {
 		return 0, errors.Join(table.ErrUnreadable, err)
 	}

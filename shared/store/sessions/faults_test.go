@@ -31,6 +31,11 @@ func before(engine table.Engine, do func(context.Context, hooks.Call) error, opt
 // store makes it beside others, from another goroutine, and it may outlast its request.
 func readsNewest(c hooks.Call) bool { return c.Query.Index != "" }
 
+// putsEntry reports whether a call puts an entry of a log.
+func putsEntry(c hooks.Call) bool {
+	return c.Op == hooks.Write && strings.HasPrefix(c.Writes[0].Key.SK, "E#")
+}
+
 // Content in chunks stays complete if the answer to its write is lost.
 func TestChunks_when_answers_are_lost(t *testing.T) {
 	t.Parallel()

@@ -8,9 +8,9 @@ import (
 
 // A warm instance that has written a log's newest entry knows the log's head, and can put
 // the next entry without a read. If another writer was faster, the position is taken, as
-// after any lost race; a deletion takes the position too. The attempt has then cost a write
-// unit in vain, so a head is used only if the instance seems to be the log's only writer
-// (docs/adr/0063-an-instance-remembers-heads.md).
+// after any lost race; a deletion takes the position too. The attempt has then cost the
+// entry's write units in vain, so a head is used only if the instance seems to be the log's
+// only writer (docs/adr/0063-an-instance-remembers-heads.md).
 
 const (
 	// headTime is how long a head is used after the last read of it. It bounds how long a
