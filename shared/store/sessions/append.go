@@ -83,6 +83,8 @@ type writer struct {
 	marks func(*entry)
 	check func(context.Context) error
 	with  func() ([]table.Write, error)
+	// ahead writes what must exist before an attempt at a position.
+	ahead func(ctx context.Context, position int64) error
 
 	events  []session.Event
 	random  []uuid.UUID    // for generated ids, by event

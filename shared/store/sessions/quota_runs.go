@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -168,13 +167,10 @@ func (s *Store) releaseSlot(ctx context.Context, user, log, runID string) {
 	}
 }
 
-// releaseUnstarted frees the slot of a run that certainly did not start: the
-// error is a fault for the caller, or another write was first, after which the
-// caller reads again and may not start the run at all. After other errors it is
-// unknown whether the run started.
-func (s *Store) releaseUnstarted(ctx context.Context, h *header, runID string, err error) {
-	var known *fault.Error
-	if s.quotas.Runs == 0 || !errors.As(err, &known) && !errors.Is(err, table.ErrConditionFailed) {
+// releaseUnstarted frees the slot of a run that a request did not start, unless another
+// request has.
+func (s *Store) releaseUnstarted(ctx context.Context, h *header, runID string) {
+	if s.quotas.Runs == 0 {
 		return
 	}
 	var a activeRun

@@ -19,9 +19,11 @@ var _ run.Store = (*Store)(nil)
 
 // The attributes of an active run.
 const (
-	activeID     = "id"
-	activeWorker = "w"
-	activeLease  = "le"
+	activeID      = "id"
+	activeWorker  = "w"
+	activeLease   = "le"
+	activeStarted = "ct"
+	activeAhead   = "ah"
 
 	activeContinuation  = "cn"
 	activeContinuations = "cm"
@@ -47,10 +49,13 @@ type activeRun struct {
 	Queued  bool     `dynamodbav:"qd,omitempty"` // whether it was queued
 	// Continuation is the number of workers that were lost before this one, and
 	// Continuations how many may be.
-	Continuation  int    `dynamodbav:"cn,omitempty"`
-	Continuations int    `dynamodbav:"cm,omitempty"`
-	GPK           string `dynamodbav:"GPK"`
-	GSK           string `dynamodbav:"GSK"`
+	Continuation  int `dynamodbav:"cn,omitempty"`
+	Continuations int `dynamodbav:"cm,omitempty"`
+	// Ahead distinguishes an item that was put before the session named its run, by the
+	// start that put it.
+	Ahead string `dynamodbav:"ah,omitempty"`
+	GPK   string `dynamodbav:"GPK"`
+	GSK   string `dynamodbav:"GSK"`
 }
 
 // runShards spreads the active runs over index partitions, each of which accepts
@@ -143,7 +148,7 @@ func (s *Store) tryReadSettled(
 
 func (s *Store) expire(ctx context.Context, a *activeRun) error {
 	_, err := s.end(ctx, a.ref(), runEnd{status: run.Failed, problem: run.NewProblem(run.CodeLost,
-		"nothing was heard from the worker for "+s.lease.String()), expired: true})
+		"nothing was heard from the worker for "+s.lease.String()), lost: a})
 	if errors.Is(err, fault.Of(fault.Conflict)) {
 		return nil // it ended otherwise, or is alive
 	}

@@ -24,6 +24,10 @@ type runStart struct {
 
 	run   *activeRun
 	input []session.Event // what it takes over, then its own
+	// ahead identifies the run's item if it was put before the transaction, "" if not.
+	// Attempted says that this was tried.
+	ahead     string
+	attempted bool
 }
 
 // prepare builds the run and its input.
@@ -70,6 +74,7 @@ func (b *runStart) append(ctx context.Context) error {
 	w := b.writer()
 	w.expected = b.start.ExpectedSeq
 	w.from = &b.at
+	w.ahead = b.putAhead
 	losses := -1
 	w.check = func(ctx context.Context) error {
 		if losses++; losses == 0 {
@@ -94,16 +99,19 @@ func (b *runStart) writer() *writer {
 // marker of a discard in the same transaction, nil for none. While the header names no
 // run, an item of one is a rest that the new one replaces.
 func (b *runStart) activationWrites(w *writer, m *marker) ([]table.Write, error) {
-	b.run.At = w.at.next
-	var was []table.Condition
-	if b.before != nil {
-		was = append(was, isRun(b.before))
-	}
 	take, err := b.activate(m)
 	if err != nil {
 		return nil, err
 	}
-	writes := []table.Write{table.Put(b.run, was...), take}
+	writes := []table.Write{take}
+	if !b.isAhead(w.at.next) {
+		b.run.At, b.run.Ahead = w.at.next, ""
+		var was []table.Condition
+		if b.before != nil {
+			was = append(was, isRun(b.before))
+		}
+		writes = append(writes, table.Put(b.run, was...))
+	}
 	if b.queue != nil {
 		put, err := b.queue.put()
 		return append(writes, put), err

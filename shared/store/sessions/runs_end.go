@@ -17,8 +17,8 @@ import (
 type runEnd struct {
 	status  run.Status
 	problem *run.Problem
-	expired bool // only if the worker was lost
-	worker  bool // by the run's worker, as the reference names it
+	lost    *activeRun // only if its worker was lost, as this item says
+	worker  bool       // by the run's worker, as the reference names it
 }
 
 // cancellation is the end of a cancelled run.
@@ -64,8 +64,8 @@ func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, 
 		return run.Run{}, err
 	}
 	if h.Run != ref.RunID {
-		if how.expired {
-			s.forgetRun(ctx, h.Log, ref.RunID)
+		if how.lost != nil {
+			return s.forgetRest(ctx, h, how.lost)
 		}
 		r, err := s.endedBefore(ctx, h, ref)
 		if how.status == run.Cancelled && errors.Is(err, fault.Of(fault.NotFound)) {
@@ -79,7 +79,7 @@ func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, 
 		return run.Run{}, err
 	case a == nil:
 		return run.Run{}, errRunEnding
-	case how.expired && !s.isLost(a):
+	case how.lost != nil && !s.isLost(a):
 		return run.Run{}, fault.New(fault.Conflict, "the run lives")
 	case how.worker && a.Continuation != ref.Continuation:
 		return run.Run{}, run.SupersededFault(ref)

@@ -58,7 +58,7 @@ func TestInterleavings_continuations(t *testing.T) {
 	if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, Nonce: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	start := starting("start", lifecycle.Reject, lifecycle.Discard)
+	start := starting("start", anyone, lifecycle.Reject, lifecycle.Discard)
 	for _, a := range []act{appending("one"), start, losing(), producing(), beginning()} {
 		if err := a.do(t.Context(), s, first); err != nil {
 			t.Fatalf("%s: %v", a.name, err)

@@ -16,7 +16,7 @@ import (
 const later = "later"
 
 func enqueuing() act {
-	return act{name: "a start that waits", runs: true, do: func(ctx context.Context, s *stores.Store, who string) error {
+	return act{name: "a start that waits", runs: anyone, do: func(ctx context.Context, s *stores.Store, who string) error {
 		if who == first {
 			who = later
 		}
@@ -29,7 +29,7 @@ func enqueuing() act {
 
 // saidBy is a start with a text of its own.
 func saidBy(name string, active lifecycle.OnActive) act {
-	return act{name: name, runs: true, do: func(ctx context.Context, s *stores.Store, who string) error {
+	return act{name: name, runs: anyone, do: func(ctx context.Context, s *stores.Store, who string) error {
 		start := merged(who)
 		start.OnActive = active
 		_, err := s.Start(ctx, start)
@@ -56,7 +56,7 @@ func cancellingQueued() act {
 // each accepted input is in the thread once, unless it was cancelled or discarded.
 func TestInterleavings_queue(t *testing.T) {
 	t.Parallel()
-	start := starting("start", lifecycle.Reject, lifecycle.Discard)
+	start := starting("start", anyone, lifecycle.Reject, lifecycle.Discard)
 	acts := []act{
 		enqueuing(), startingQueued(), cancellingQueued(), cancelling(), ending(lifecycle.Completed), ending(lifecycle.Failed),
 		saidBy("a start", lifecycle.Reject), saidBy("a start that merges", lifecycle.CancelAndMerge),

@@ -2,6 +2,7 @@ package modeltest_test
 
 import (
 	"context"
+	"strings"
 
 	lifecycle "github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -9,7 +10,7 @@ import (
 )
 
 func befores() []before {
-	start := starting("start", lifecycle.Reject, lifecycle.Discard)
+	start := starting("start", anyone, lifecycle.Reject, lifecycle.Discard)
 	return []before{
 		{"idle", nil},
 		{"a run at work", []act{start}},
@@ -21,20 +22,25 @@ func befores() []before {
 
 func acts() []act {
 	return []act{
-		starting("a start", lifecycle.Reject, lifecycle.Discard),
-		starting("a start that blocks", lifecycle.Reject, lifecycle.Block),
-		starting("a start that merges", lifecycle.CancelAndMerge, lifecycle.Discard),
+		starting("a start", anyone, lifecycle.Reject, lifecycle.Discard),
+		starting("a start that may be repeated", same, lifecycle.Reject, lifecycle.Discard),
+		starting("a start that blocks", anyone, lifecycle.Reject, lifecycle.Block),
+		starting("a start that merges", anyone, lifecycle.CancelAndMerge, lifecycle.Discard),
 		cancelling(), ending(lifecycle.Completed), ending(lifecycle.Failed),
 		appending("two"), producing(), beginning(),
 		rewinding("one"), rewinding(first), deleting(),
 	}
 }
 
-func starting(name string, active lifecycle.OnActive, failed lifecycle.OnFailed) act {
-	return act{name: name, runs: true, do: func(ctx context.Context, s *stores.Store, who string) error {
+// anyone stands for who starts a run, as part of its id.
+const anyone = "*"
+
+func starting(name, id string, active lifecycle.OnActive, failed lifecycle.OnFailed) act {
+	return act{name: name, runs: id, do: func(ctx context.Context, s *stores.Store, who string) error {
+		ref := refTo(strings.Replace(id, anyone, who, 1))
 		_, err := s.Start(ctx, lifecycle.Start{
-			Ref: refTo(who), Mode: lifecycle.Managed, OnActive: active, OnFailed: failed,
-			Input: []session.Event{said(who)},
+			Ref: ref, Mode: lifecycle.Managed, OnActive: active, OnFailed: failed,
+			Input: []session.Event{said(ref.RunID)},
 		})
 		return err
 	}}

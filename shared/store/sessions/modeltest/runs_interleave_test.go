@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 const (
 	runner   = "runner"
 	first    = "first" // the run that may exist before
+	same     = "same"  // a run that the outer and the inner one may both start
 	patience = 20 * time.Second
 	lease    = 24 * time.Hour // longer than any test
 )
@@ -32,8 +34,8 @@ const (
 type act struct {
 	name string
 	do   func(ctx context.Context, s *stores.Store, who string) error
-	runs bool // it starts a run named who
-	ends bool // it deletes the session
+	runs string // the run that it starts; anyone stands for who
+	ends bool   // it deletes the session
 }
 
 // before is the state of a session before the acts.
@@ -103,7 +105,11 @@ func meet(t *testing.T, what string, st *stage, outer, inner act, at int) bool {
 		}
 		return true
 	}
-	started := map[string]bool{"outer": outer.runs && outerErr == nil, "inner": inner.runs && innerErr == nil}
+	started := map[string]bool{}
+	for who, a := range map[string]act{"outer": outer, "inner": inner} {
+		id := strings.Replace(a.runs, anyone, who, 1)
+		started[id] = started[id] || map[string]error{"outer": outerErr, "inner": innerErr}[who] == nil
+	}
 	agrees(t, what, st, started)
 	return true
 }
@@ -123,7 +129,7 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 	if (active != "") != (th.Session.Status == session.InProgress) {
 		t.Errorf("%s: the session is %s with the active run %q", what, th.Session.Status, active)
 	}
-	for _, id := range []string{first, "outer", "inner"} {
+	for _, id := range []string{first, "outer", "inner", same} {
 		r, err := st.store.Run(t.Context(), refTo(id))
 		switch {
 		case errors.Is(err, fault.Of(fault.NotFound)) && !started[id] && id != active:
@@ -136,6 +142,9 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 		case r.Status.Final() == (id == active):
 			t.Errorf("%s: run %s is %s, and the active one is %q", what, id, r.Status, active)
 		}
+	}
+	if id := runItem(t, st); id != active {
+		t.Errorf("%s: there is an item of the run %q, and the active run is %q", what, id, active)
 	}
 	if n := slots(t, st); n > 1 || (n == 1) != (active != "") {
 		t.Errorf("%s: %d slots are taken, and the active run is %q", what, n, active)
@@ -151,6 +160,17 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 		}
 	}
 	shutOut(t, what, page.Events)
+}
+
+// runItem returns the run that the item of an active run names, "" if there is none.
+func runItem(t *testing.T, st *stage) string {
+	t.Helper()
+	for _, item := range storetest.Items(t, st.engine) {
+		if table.Text(item, table.SK) == "RUN" {
+			return table.Text(item, "id")
+		}
+	}
+	return ""
 }
 
 // slots counts the occupied slots of the user's quota of runs.
