@@ -67,7 +67,7 @@ func run(ctx context.Context, out io.Writer, what choice) error {
 	if what.speed {
 		return speeds(ctx, out, template.Tables[0], what)
 	}
-	if err := record(ctx, out, root, template.Tables[0]); err != nil || what.units {
+	if err := record(ctx, out, root); err != nil || what.units {
 		return err
 	}
 	if _, err := io.WriteString(out, "\n"); err != nil {
@@ -83,8 +83,8 @@ func loadTemplate(root string) (*samtemplate.Template, error) {
 }
 
 // record measures units, records them, and writes the page.
-func record(ctx context.Context, out io.Writer, root string, table samtemplate.Table) error {
-	rows, err := costs(ctx, out, table)
+func record(ctx context.Context, out io.Writer, root string) error {
+	rows, err := costs(ctx, out)
 	if err != nil {
 		return err
 	}

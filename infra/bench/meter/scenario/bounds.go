@@ -61,13 +61,13 @@ func Bounds() map[string]Bound {
 		NewTask:     {Writes: Limit{Fixed: 5}, Reads: Limit{Fixed: 7}},
 		UpdateTask:  {Writes: Limit{Fixed: 2}, Reads: Limit{Fixed: 4}},
 		Streamed: {
-			Writes: Limit{27, 0.078}, Reads: Limit{32, 0.014}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 60 R for 1,000 tokens, with fan-out",
+			Writes: Limit{25, 0.078}, Reads: Limit{32, 0.014}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 60 R for 1,000 tokens, with fan-out",
 		},
 		Watched: {
-			Writes: Limit{29, 0.08}, Reads: Limit{32, 0.014}, Fanout: Limit{15, 0.09},
+			Writes: Limit{27, 0.08}, Reads: Limit{32, 0.014}, Fanout: Limit{15, 0.09},
 		},
 		External: {
-			Writes: Limit{29, 0.08}, Reads: Limit{40, 0.052}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 100 R for 1,000 tokens, with fan-out",
+			Writes: Limit{27, 0.08}, Reads: Limit{40, 0.052}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 100 R for 1,000 tokens, with fan-out",
 		},
 		Searched(10, SearchedFirst):  {Writes: Limit{Fixed: 4}, Reads: Limit{Fixed: 5}},
 		Searched(10, SearchedAgain):  {Writes: none, Reads: Limit{Fixed: 3}},
