@@ -84,6 +84,19 @@ func TestInvoke(t *testing.T) {
 			t.Errorf("%d processes answered, want 4", len(pids))
 		}
 	})
+	t.Run("answers one request after another by one process, although there are others", func(t *testing.T) {
+		const requests = 100
+		before, changes := mustAnswer(t, mustInvoke(t, host, "probe", `{}`)).PID, 0
+		for range requests {
+			if pid := mustAnswer(t, mustInvoke(t, host, "probe", `{}`)).PID; pid != before {
+				before = pid
+				changes++
+			}
+		}
+		if changes > requests/10 { // a process may be delayed on a busy machine
+			t.Errorf("the process changed %d times in %d requests", changes, requests)
+		}
+	})
 	t.Run("returns an error for an unknown function", func(t *testing.T) {
 		if _, err := host.Invoke(t.Context(), "none", nil); !errors.Is(err, lambda.ErrNoFunction) {
 			t.Errorf("got %v, want ErrNoFunction", err)

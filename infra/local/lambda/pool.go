@@ -14,6 +14,8 @@ const (
 	// another process, which takes longer still, avoids most needless starts; and callers
 	// that send one request after another meet the same process.
 	startDelay = 20 * time.Millisecond
+	// settleDelay is how long a process that has answered is preferred to an idle one.
+	settleDelay = 10 * time.Millisecond
 	// idleTime is how long surplus idle processes are kept. One process of each
 	// function is kept for good.
 	idleTime = 30 * time.Second
@@ -30,6 +32,7 @@ type pool struct {
 	queue    []*invocation
 	workers  map[*worker]struct{}
 	starting int
+	answered int // workers that have answered and are about to become idle
 	started  int
 	accepted int // invocations
 	closed   bool
@@ -53,7 +56,9 @@ func (p *pool) invoke(ctx context.Context, inv *invocation) (*Result, error) {
 	}
 }
 
-// submit hands the invocation to an idle worker, or queues it.
+// submit hands the invocation to an idle worker, or queues it. A worker that has just
+// answered is about to become idle and is preferred, since the caller may be the one that
+// has got its answer.
 func (p *pool) submit(inv *invocation) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,19 +70,38 @@ func (p *pool) submit(inv *invocation) error {
 	}
 	p.accepted++
 	inv.release = sync.OnceFunc(p.slots.release)
-	if last := len(p.idle) - 1; last >= 0 {
-		w := p.idle[last]
-		p.idle = p.idle[:last]
-		w.work <- inv
-		return nil
-	}
 	p.queue = append(p.queue, inv)
-	if len(p.workers) == 0 {
+	if p.answered == 0 {
+		p.handOutLocked()
+	}
+	switch {
+	case len(p.queue) == 0:
+	case len(p.workers) == 0:
 		p.growLocked()
-	} else {
-		time.AfterFunc(startDelay, p.grow)
+	default:
+		time.AfterFunc(settleDelay, func() { p.whilePending(inv, p.handOutLocked) })
+		time.AfterFunc(startDelay, func() { p.whilePending(inv, p.growLocked) })
 	}
 	return nil
+}
+
+// whilePending does something for an invocation if that is still pending.
+func (p *pool) whilePending(inv *invocation, do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if slices.Contains(p.queue, inv) {
+		do()
+	}
+}
+
+// handOutLocked hands pending invocations to idle workers.
+func (p *pool) handOutLocked() {
+	for len(p.queue) > 0 && len(p.idle) > 0 {
+		last := len(p.idle) - 1
+		w, inv := p.idle[last], p.queue[0]
+		p.idle, p.queue = p.idle[:last], p.queue[1:]
+		w.work <- inv
+	}
 }
 
 // abandon drops an invocation whose caller has left. If it has begun, it runs to
@@ -94,13 +118,7 @@ func (p *pool) abandon(inv *invocation) {
 	}
 }
 
-// grow starts a worker for each pending invocation.
-func (p *pool) grow() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.growLocked()
-}
-
+// growLocked starts a worker for each pending invocation.
 func (p *pool) growLocked() {
 	for !p.closed && p.starting < len(p.queue) && len(p.workers) < p.slots.limit {
 		p.started++
@@ -109,87 +127,6 @@ func (p *pool) growLocked() {
 		p.starting++
 		go w.run()
 	}
-}
-
-// next blocks until there is an invocation for w. It returns nil if there will be
-// none: the worker disconnected or the host is stopping.
-func (p *pool) next(ctx context.Context, w *worker) *invocation {
-	p.mu.Lock()
-	if w.becomeReady() {
-		p.starting--
-	}
-	if len(p.queue) > 0 {
-		inv := p.queue[0]
-		p.queue = p.queue[1:]
-		p.mu.Unlock()
-		return inv
-	}
-	p.idle = append(p.idle, w)
-	p.mu.Unlock()
-	idle := time.NewTicker(idleTime)
-	defer idle.Stop()
-	for {
-		select {
-		case inv := <-w.work:
-			return inv
-		case <-ctx.Done():
-			p.retire(w)
-			return nil
-		case <-w.done:
-			return nil
-		case <-idle.C:
-			if p.retireIfSpare(w) {
-				w.kill()
-			}
-		}
-	}
-}
-
-// retireIfSpare removes a surplus worker from the idle ones for good, unless it is the
-// only one or has just received an invocation.
-func (p *pool) retireIfSpare(w *worker) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.idle) < 2 || !slices.Contains(p.idle, w) {
-		return false
-	}
-	p.idle = slices.DeleteFunc(p.idle, func(i *worker) bool { return i == w })
-	return true
-}
-
-// retire removes a worker from the idle ones. An invocation that it received at
-// the same moment returns to the front of the queue.
-func (p *pool) retire(w *worker) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.idle = slices.DeleteFunc(p.idle, func(i *worker) bool { return i == w })
-	select {
-	case inv := <-w.work:
-		p.queue = slices.Insert(p.queue, 0, inv)
-		p.growLocked()
-	default:
-	}
-}
-
-// forget removes a worker whose process has ended. If the process ended before it
-// was ready, forget returns the oldest pending invocation, so that a function that
-// cannot start fails its requests instead of restarting over and over.
-func (p *pool) forget(w *worker) (victim *invocation) {
-	p.retire(w)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.workers, w)
-	if !w.becomeReady() {
-		p.growLocked()
-		return nil
-	}
-	p.starting--
-	if len(p.queue) > 0 {
-		victim = p.queue[0]
-		p.queue = p.queue[1:]
-	}
-	p.growLocked()
-	return victim
 }
 
 func (p *pool) close() {

@@ -68,7 +68,7 @@ func serveResponse(rw http.ResponseWriter, r *http.Request, w *worker) {
 		inv.deliver(responseTooLarge(MaxResponseBytes).result())
 		answerFailure(rw, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "Exceeded maximum allowed payload size.")
 	default:
-		inv.deliver(&Result{Payload: payload})
+		w.answer(inv, &Result{Payload: payload})
 		accept(rw)
 	}
 }
@@ -94,7 +94,7 @@ func serveError(rw http.ResponseWriter, r *http.Request, w *worker) {
 		answerFailure(rw, http.StatusBadRequest, "InvalidRequestID", "Invalid request ID")
 		return
 	}
-	inv.deliver(readFailure(r))
+	w.answer(inv, readFailure(r))
 	accept(rw)
 }
 
