@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 )
 
 var (
@@ -30,27 +31,34 @@ type subject struct {
 	Things, Actions, Qualities, Places, People []string
 }
 
-// source is the patterns of sentences, with the place of each word, and the subjects.
+// source is the patterns of sentences, with the place of each word, the subjects, and
+// sentences about anything.
 type source struct {
 	Patterns []string
 	Subjects []subject
+	asides   []string
 }
 
-// Text returns a text of a length in bytes. Each seed gives another one.
-func Text(seed, length int) string {
-	var from source
+// load reads the source once: benchmarks of speed make texts while they measure.
+var load = sync.OnceValue(func() source {
+	from := source{asides: strings.Split(strings.TrimSpace(asides), "\n")}
 	if err := json.Unmarshal(subjects, &from); err != nil {
 		panic(fmt.Sprintf("the embedded words: %v", err))
 	}
+	return from
+})
+
+// Text returns a text of a length in bytes. Each seed gives another one.
+func Text(seed, length int) string {
+	from := load()
 	random := rand.New(rand.NewPCG(uint64(seed), 13)) //nolint:gosec // repeatable on purpose
 	about := from.Subjects[random.IntN(len(from.Subjects))]
-	others := strings.Split(strings.TrimSpace(asides), "\n")
 	var text strings.Builder
 	said := map[string]bool{}
 	for text.Len() < length {
 		sentence := about.sentence(random, from.Patterns[random.IntN(len(from.Patterns))])
 		if random.IntN(100) < aside {
-			sentence = others[random.IntN(len(others))]
+			sentence = from.asides[random.IntN(len(from.asides))]
 		}
 		if !said[sentence] {
 			said[sentence] = true
