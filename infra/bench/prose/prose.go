@@ -40,6 +40,8 @@ type source struct {
 }
 
 // load reads the source once: benchmarks of speed make texts while they measure.
+//
+//nolint:gochecknoglobals // the embedded words never change
 var load = sync.OnceValue(func() source {
 	from := source{asides: strings.Split(strings.TrimSpace(asides), "\n")}
 	if err := json.Unmarshal(subjects, &from); err != nil {
