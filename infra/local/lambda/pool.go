@@ -32,7 +32,7 @@ type pool struct {
 	queue    []*invocation
 	workers  map[*worker]struct{}
 	starting int
-	answered int // workers that have answered and are about to become idle
+	answered map[*worker]struct{} // about to become idle
 	started  int
 	accepted int // invocations
 	closed   bool
@@ -40,7 +40,7 @@ type pool struct {
 }
 
 func newPool(h *Host, definition Definition, output *lines, p *slots) *pool {
-	return &pool{host: h, Definition: definition, output: output, workers: map[*worker]struct{}{}, slots: p}
+	return &pool{host: h, Definition: definition, output: output, workers: map[*worker]struct{}{}, answered: map[*worker]struct{}{}, slots: p}
 }
 
 func (p *pool) invoke(ctx context.Context, inv *invocation) (*Result, error) {
@@ -71,7 +71,7 @@ func (p *pool) submit(inv *invocation) error {
 	p.accepted++
 	inv.release = sync.OnceFunc(p.slots.release)
 	p.queue = append(p.queue, inv)
-	if p.answered == 0 {
+	if len(p.answered) == 0 {
 		p.handOutLocked()
 	}
 	switch {

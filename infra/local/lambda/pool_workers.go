@@ -6,17 +6,13 @@ import (
 	"time"
 )
 
-// expect says that a worker has answered and is about to become idle.
-func (p *pool) expect() {
+// expect says that a worker has answered and is about to become idle, unless its process
+// has ended.
+func (p *pool) expect(w *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.answered++
-}
-
-// settleLocked says that a worker has become idle or has ended.
-func (p *pool) settleLocked(w *worker) {
-	if w.settle() {
-		p.answered--
+	if _, ok := p.workers[w]; ok {
+		p.answered[w] = struct{}{}
 	}
 }
 
@@ -24,7 +20,7 @@ func (p *pool) settleLocked(w *worker) {
 // none: the worker disconnected or the host is stopping.
 func (p *pool) next(ctx context.Context, w *worker) *invocation {
 	p.mu.Lock()
-	p.settleLocked(w)
+	delete(p.answered, w)
 	if w.becomeReady() {
 		p.starting--
 	}
@@ -88,8 +84,8 @@ func (p *pool) forget(w *worker) (victim *invocation) {
 	p.retire(w)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.settleLocked(w)
 	delete(p.workers, w)
+	delete(p.answered, w)
 	if !w.becomeReady() {
 		p.growLocked()
 		return nil

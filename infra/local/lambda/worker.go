@@ -31,7 +31,6 @@ type worker struct {
 	killed    bool
 	exited    bool
 	current   *invocation
-	answered  bool // it has answered the current invocation
 	initError *Result
 }
 
@@ -146,23 +145,8 @@ func (w *worker) serves(inv *invocation) bool { return w.serving(inv.id) != nil 
 
 // answer delivers the worker's answer to its invocation.
 func (w *worker) answer(inv *invocation, result *Result) {
-	w.mu.Lock()
-	first := !w.answered && w.current == inv
-	w.answered = w.answered || first
-	w.mu.Unlock()
-	if first { // before the caller has the answer, and may send the next request
-		w.pool.expect()
-	}
+	w.pool.expect(w) // before the caller has the answer, and may send the next request
 	inv.deliver(result)
-}
-
-// settle ends the time after an answer, and reports whether there was one.
-func (w *worker) settle() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	was := w.answered
-	w.answered = false
-	return was
 }
 
 // finish ends the invocation that the worker has answered.
