@@ -30,6 +30,19 @@ func Items(tb Failer, of table.Engine) []table.Item {
 	return nil
 }
 
+// RunItem returns the run that the item of an active run names, "" if there is none; a
+// table of one session has at most one.
+func RunItem(tb Failer, of table.Engine) string {
+	tb.Helper()
+	id := ""
+	for _, item := range Items(tb, of) {
+		if table.Text(item, table.SK) == "RUN" {
+			id += table.Text(item, "id")
+		}
+	}
+	return id
+}
+
 func (l *local) items(tb Failer) []table.Item {
 	tb.Helper()
 	consistent := true

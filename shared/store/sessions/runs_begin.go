@@ -24,10 +24,7 @@ type runStart struct {
 
 	run   *activeRun
 	input []session.Event // what it takes over, then its own
-	// ahead identifies the run's item if it was put before the transaction, "" if not.
-	// Attempted says that this was tried.
-	ahead     string
-	attempted bool
+	ahead string          // identifies the run's item if it was put before the transaction, else ""
 }
 
 // prepare builds the run and its input.

@@ -18,13 +18,13 @@ import (
 // putAhead puts the run's item before the first attempt, at a position. If there is an
 // item, the transaction replaces it, as later attempts do.
 func (b *runStart) putAhead(ctx context.Context, position int64) error {
-	if b.attempted || b.before != nil || position != b.at.next {
+	if b.run.At > 0 || position != b.at.next {
 		return nil
 	}
-	b.attempted = true
 	b.run.At, b.run.Ahead = position, b.s.random().String()
 	err := b.s.db.Put(ctx, b.run, table.ItemNotExists())
 	if errors.Is(err, table.ErrConditionFailed) {
+		b.run.Ahead = ""
 		return nil
 	}
 	b.ahead = b.run.Ahead // it may be there, whatever the error
@@ -33,7 +33,7 @@ func (b *runStart) putAhead(ctx context.Context, position int64) error {
 
 // isAhead reports whether the run's item was put before an attempt at a position.
 func (b *runStart) isAhead(position int64) bool {
-	return b.ahead != "" && b.ahead == b.run.Ahead && b.run.At == position
+	return b.run.Ahead != "" && b.run.At == position
 }
 
 // undo removes what a start has written that certainly failed: the error is a fault
@@ -46,10 +46,7 @@ func (b *runStart) undo(ctx context.Context, cause error) {
 		return
 	}
 	if b.ahead != "" {
-		err := b.s.db.Delete(ctx, runKey(b.h.Log), table.Equal(table.At(activeAhead), b.ahead))
-		if err != nil && !errors.Is(err, table.ErrConditionFailed) {
-			b.s.log.WarnContext(ctx, "the item of a run that did not start is deleted by the sweeper", "run_id", b.run.ID, "error", err)
-		}
+		b.s.forgetRun(ctx, b.run, table.Equal(table.At(activeAhead), b.ahead))
 	}
 	b.s.releaseUnstarted(ctx, b.h, b.run.ID)
 }
@@ -68,10 +65,7 @@ func (s *Store) forgetRest(ctx context.Context, h *header, a *activeRun) (run.Ru
 			return past, err
 		}
 	}
-	failed := s.db.Delete(ctx, table.NewKey(a.PK, a.SK),
-		table.Equal(table.At(activeID), a.ID), table.Equal(table.At(activeStarted), a.Started))
-	if failed != nil && !errors.Is(failed, table.ErrConditionFailed) {
-		s.log.WarnContext(ctx, "the item of a run that is not active is deleted by the next sweep", "run_id", a.ID, "error", failed)
-	}
+	// The same run may have been started again meanwhile.
+	s.forgetRun(ctx, a, table.Equal(table.At(activeID), a.ID), table.Equal(table.At(activeStarted), a.Started))
 	return past, err
 }

@@ -56,6 +56,23 @@ func TestStart_stopped_before_its_transaction(t *testing.T) {
 			wantRunItem(t, engine, "")
 		})
 	}
+	t.Run("the same run begins while the sweeper deletes the item", func(t *testing.T) {
+		t.Parallel()
+		s, engine, clock := stopped(t)
+		clock.forward(2 * sessions.SweepGrace)
+		sweeper := before(engine, func(ctx context.Context, c hooks.Call) error {
+			if c.Op != hooks.Write || c.Writes[0].Kind != table.DeleteKind {
+				return nil
+			}
+			_, err := s.Start(ctx, startOf(t, "s", "r1", "two"))
+			return err
+		}, sessions.WithClock(clock.now))
+		if _, err := sweeper.Expire(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		wantRunItem(t, engine, "r1")
+		wantThread(t, s, "s", "in_progress", "1:one", "2:two")
+	})
 	t.Run("the sweeper deletes the item when no start can be under way", func(t *testing.T) {
 		t.Parallel()
 		s, engine, clock := stopped(t)
@@ -142,16 +159,10 @@ func beforeStart(t *testing.T, engine table.Engine, do func(context.Context) err
 	})
 }
 
-// wantRunItem checks which run the table's only item of an active run names; "" for no item.
+// wantRunItem checks which run the item of an active run names; "" for no item.
 func wantRunItem(t *testing.T, engine table.Engine, want string) {
 	t.Helper()
-	got := ""
-	for _, item := range storetest.Items(t, engine) {
-		if table.Text(item, table.SK) == "RUN" {
-			got += table.Text(item, "id")
-		}
-	}
-	if got != want {
-		t.Errorf("the item names the run %q, want %q", got, want)
+	if got := storetest.RunItem(t, engine); got != want {
+		t.Fatalf("the item names the run %q, want %q", got, want) // what is next would wait for it
 	}
 }

@@ -96,14 +96,14 @@ func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, 
 	return r, nil
 }
 
-// forgetRun deletes the item of a run that its session does not name any more. It is
-// not part of the transaction that ends the run, where it would cost twice as much: an
-// item that remains means nothing, is replaced by that of the next run, and deleted by
-// the sweeper.
-func (s *Store) forgetRun(ctx context.Context, log, runID string) {
-	err := s.db.Delete(ctx, runKey(log), table.Equal(table.At(activeID), runID))
-	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
-		s.log.WarnContext(ctx, "the item of an ended run is deleted by the sweeper", "run_id", runID, "error", err)
+// forgetRun deletes the item of a run that its session does not name, if it is still that
+// item. It is not part of the transaction that ends the run, where it would cost twice as
+// much: an item that remains means nothing, is replaced by that of the next run, and
+// deleted by the sweeper.
+func (s *Store) forgetRun(ctx context.Context, a *activeRun, same ...table.Condition) {
+	err := records.Ignoring(s.db.Delete(ctx, table.NewKey(a.PK, a.SK), same...), table.ErrConditionFailed)
+	if err != nil {
+		s.log.WarnContext(ctx, "the item of a run that is not active is deleted by the sweeper", "run_id", a.ID, "error", err)
 	}
 }
 
@@ -140,7 +140,7 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 	if err := s.db.Transact(ctx, writes...); err != nil {
 		return r, err
 	}
-	s.forgetRun(ctx, h.Log, a.ID)
+	s.forgetRun(ctx, a, table.Equal(table.At(activeID), a.ID))
 	s.countEntry(ctx, h, last)
 	return r, nil
 }

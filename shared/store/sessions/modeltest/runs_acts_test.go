@@ -2,7 +2,6 @@ package modeltest_test
 
 import (
 	"context"
-	"strings"
 
 	lifecycle "github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -36,14 +35,16 @@ func acts() []act {
 const anyone = "*"
 
 func starting(name, id string, active lifecycle.OnActive, failed lifecycle.OnFailed) act {
-	return act{name: name, runs: id, do: func(ctx context.Context, s *stores.Store, who string) error {
-		ref := refTo(strings.Replace(id, anyone, who, 1))
+	a := act{name: name, runs: id}
+	a.do = func(ctx context.Context, s *stores.Store, who string) error {
+		ref := refTo(a.run(who))
 		_, err := s.Start(ctx, lifecycle.Start{
 			Ref: ref, Mode: lifecycle.Managed, OnActive: active, OnFailed: failed,
 			Input: []session.Event{said(ref.RunID)},
 		})
 		return err
-	}}
+	}
+	return a
 }
 
 func cancelling() act {

@@ -38,6 +38,9 @@ type act struct {
 	ends bool   // it deletes the session
 }
 
+// run returns the run that the act starts for who, "" for none.
+func (a act) run(who string) string { return strings.Replace(a.runs, anyone, who, 1) }
+
 // before is the state of a session before the acts.
 type before struct {
 	name    string
@@ -106,9 +109,11 @@ func meet(t *testing.T, what string, st *stage, outer, inner act, at int) bool {
 		return true
 	}
 	started := map[string]bool{}
-	for who, a := range map[string]act{"outer": outer, "inner": inner} {
-		id := strings.Replace(a.runs, anyone, who, 1)
-		started[id] = started[id] || map[string]error{"outer": outerErr, "inner": innerErr}[who] == nil
+	if outerErr == nil {
+		started[outer.run("outer")] = true
+	}
+	if innerErr == nil {
+		started[inner.run("inner")] = true
 	}
 	agrees(t, what, st, started)
 	return true
@@ -143,7 +148,7 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 			t.Errorf("%s: run %s is %s, and the active one is %q", what, id, r.Status, active)
 		}
 	}
-	if id := runItem(t, st); id != active {
+	if id := storetest.RunItem(t, st.engine); id != active {
 		t.Errorf("%s: there is an item of the run %q, and the active run is %q", what, id, active)
 	}
 	if n := slots(t, st); n > 1 || (n == 1) != (active != "") {
@@ -160,17 +165,6 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 		}
 	}
 	shutOut(t, what, page.Events)
-}
-
-// runItem returns the run that the item of an active run names, "" if there is none.
-func runItem(t *testing.T, st *stage) string {
-	t.Helper()
-	for _, item := range storetest.Items(t, st.engine) {
-		if table.Text(item, table.SK) == "RUN" {
-			return table.Text(item, "id")
-		}
-	}
-	return ""
 }
 
 // slots counts the occupied slots of the user's quota of runs.
