@@ -8,11 +8,17 @@ SHELL := bash
 
 GOLANGCI_VERSION  := v2.15.0
 GOTESTSUM_VERSION := v1.13.0
+UV_VERSION        := 0.13.9
 PYTHON ?= python3
+
+# What is installed once for all clones of a user: CONTRIBUTING.md.
+CACHE  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/rethread
+CACHED := go run ./infra/tools/cached -cache $(CACHE)
 
 TOOLS    := $(CURDIR)/.tools
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 GOTEST   := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)
+UV       := $(TOOLS)/uv-$(UV_VERSION)
 VENV     := $(CURDIR)/.venv
 PYTOOLS  := $(VENV)/installed
 PYCLIENT := clients/python
@@ -40,18 +46,16 @@ BROWSERTOOLS := $(BROWSER)/node_modules/.package-lock.json
 FRONTENDS     := infra/test/frontends
 FRONTENDTOOLS := $(FRONTENDS)/node_modules/.package-lock.json
 
-# The official clients that `make test-clients` uses, each in an environment of its own.
+# The official clients that `make test-clients` uses.
 CLIENTS     := infra/test/clients
-CLIENTTOOLS := $(patsubst $(CLIENTS)/python/requirements-%.txt,$(CLIENTS)/python/.venv-%/installed,$(wildcard $(CLIENTS)/python/requirements-*.txt)) \
-	$(CLIENTS)/js/node_modules/.package-lock.json
+CLIENTTOOLS := $(CLIENTS)/python/.venv/installed $(CLIENTS)/python/.venv-0.3/installed $(CLIENTS)/js/node_modules/.package-lock.json
 # The stores that `make bench-peers` compares Rethread with.
 PEERS     := infra/bench/peers
-PEERTOOLS := $(patsubst $(PEERS)/python/requirements-%.txt,$(PEERS)/python/.venv-%/installed,$(wildcard $(PEERS)/python/requirements-*.txt)) \
-	$(PEERS)/js/node_modules/.package-lock.json
+PEERTOOLS := $(PEERS)/python/.venv/installed $(PEERS)/python/.venv-llamaindex/installed $(PEERS)/js/node_modules/.package-lock.json
 # The generators that `make test-generated` uses.
 GENERATED      := $(CLIENTS)/generated
 GENERATOR      := $(TOOLS)/openapi-generator-cli.jar
-GENERATEDTOOLS := $(GENERATOR) $(GENERATED)/python/.venv/installed $(GENERATED)/typescript/node_modules/.package-lock.json
+GENERATEDTOOLS := $(GENERATOR) $(CLIENTS)/python/.venv/installed $(GENERATED)/typescript/node_modules/.package-lock.json
 
 FUNCTIONS := $(notdir $(patsubst %/,%,$(wildcard functions/*/)))
 PROGRAMS  := build/programs
@@ -70,6 +74,10 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
+# uv takes Python and the certificates from the machine, as pip does.
+export UV_CACHE_DIR := $(CACHE)/uv
+export UV_PYTHON_DOWNLOADS := never
+export UV_SYSTEM_CERTS := 1
 
 .PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python generate-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser bench-open test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench speed meter costs fuzz version release release-files release-check workflows tools clean
 
@@ -313,7 +321,7 @@ CI_STEPS := fmt-check verify test lint licences validate reproducible fuzz chaos
 # cores, and slows tests that wait for others.
 JOBS ?= 1
 
-ci: build $(GOLANGCI) $(GOTEST) $(SUPPLY)/built $(PYTOOLS) $(PYCLIENTTOOLS) $(CLIENTTOOLS) $(GENERATEDTOOLS) $(PACKAGEBUILT) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(PEERTOOLS) $(RELEASETOOLS) ## Everything that must pass before a change lands; JOBS=… steps at a time
+ci: installed build $(PAGE) ## Everything that must pass before a change lands; JOBS=… steps at a time
 	@go build -o build/ ./infra/tools/steps && BUILT=1 build/steps -at-once $(JOBS) $(CI_STEPS)
 
 version: ## Write VERSION=x.y.z to every file that names the version, and move the changelog's unreleased entries to it
@@ -366,18 +374,21 @@ verify: ## Check the downloaded modules against go.sum
 
 tools: $(GOLANGCI) $(GOTEST) $(PYTOOLS) $(SUPPLY)/built ## Install the pinned tools into .tools and .venv
 
+GO_RELEASE = $(shell go version)
+
 $(GOLANGCI):
-	@echo "building golangci-lint $(GOLANGCI_VERSION), once; this takes a few minutes"
-	@CGO_ENABLED=0 GOBIN=$(TOOLS)/new go install -trimpath github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
-	@mv $(TOOLS)/new/golangci-lint $@
+	@echo "installing golangci-lint $(GOLANGCI_VERSION); to build it takes a few minutes"
+	@$(CACHED) -result $@ -version '$(GO_RELEASE)' -- sh -c 'CGO_ENABLED=0 GOBIN=$(TOOLS)/new go install -trimpath \
+		github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) && mv $(TOOLS)/new/golangci-lint $@'
 
 $(GOTEST):
-	@CGO_ENABLED=0 GOBIN=$(TOOLS)/new go install -trimpath gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
-	@mv $(TOOLS)/new/gotestsum $@
+	@$(CACHED) -result $@ -version '$(GO_RELEASE)' -- sh -c 'CGO_ENABLED=0 GOBIN=$(TOOLS)/new go install -trimpath \
+		gotest.tools/gotestsum@$(GOTESTSUM_VERSION) && mv $(TOOLS)/new/gotestsum $@'
 
 $(SUPPLY)/built: infra/tools/supply/go.mod infra/tools/supply/go.sum
-	@echo "building the supply tools of infra/tools/supply/go.mod"
-	@mkdir -p $(@D) && CGO_ENABLED=0 go -C infra/tools/supply build -trimpath -o $(@D)/ tool
+	@echo "installing the supply tools of infra/tools/supply/go.mod"
+	@$(CACHED) -result $(@D) -version '$(GO_RELEASE)' -inputs '$^' -- sh -c \
+		'mkdir -p $(@D) && CGO_ENABLED=0 go -C infra/tools/supply build -trimpath -o $(@D)/ tool'
 	@touch $@
 
 $(GENERATOR): $(GENERATED)/java/pom.xml
@@ -385,61 +396,46 @@ $(GENERATOR): $(GENERATED)/java/pom.xml
 	@mvn --batch-mode --quiet --file $< dependency:copy -Dtools=$(@D)
 	@touch $@
 
-$(GENERATED)/python/.venv/installed: $(GENERATED)/python/requirements.txt
+$(UV):
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
-	@echo "installing the Python requirements of $(GENERATED) into $(@D)"
-	@$(PYTHON) -m venv $(@D)
-	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
-	@touch $@
+	@$(CACHED) -result $@ -version uv -- sh -c '$(PYTHON) -m venv $@.new && \
+		$@.new/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION) && mv $@.new/bin/uv $@ && rm -r $@.new'
 
+# Each Python environment with its list of pinned packages; those with OWN also get the
+# package in clients/python.
+PYTHONS := $(PYTOOLS) $(PYCLIENTTOOLS) $(RELEASE)/.venv/installed $(filter %/installed,$(CLIENTTOOLS) $(PEERTOOLS))
 $(PYTOOLS): infra/tools/requirements.txt
-	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
-	@echo "installing the Python tools of infra/tools/requirements.txt into .venv"
-	@$(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
-	@touch $@
-
-$(VENV_PYCLIENT)-1/installed: $(PYCLIENT)/requirements-1.txt
-$(VENV_PYCLIENT)-1/installed: LIST = --no-deps -r $(PYCLIENT)/requirements-1.txt
 $(VENV_PYCLIENT)/installed: $(PYCLIENT)/requirements.txt
-$(VENV_PYCLIENT)/installed: LIST = -r $(PYCLIENT)/requirements.txt
-$(PYCLIENTTOOLS): $(PYCLIENT)/pyproject.toml
-	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
-	@echo "installing the frameworks and the test requirements of $(PYCLIENT) into $(@D)"
-	@$(PYTHON) -m venv $(@D)
-	@$(@D)/bin/pip install --quiet --disable-pip-version-check $(LIST)
-	@$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps -e $(PYCLIENT)
+$(VENV_PYCLIENT)-1/installed: $(PYCLIENT)/requirements-1.txt
+$(RELEASE)/.venv/installed $(CLIENTS)/python/.venv/installed $(PEERS)/python/.venv/installed: %/.venv/installed: %/requirements.txt
+$(CLIENTS)/python/.venv-0.3/installed: $(CLIENTS)/python/requirements-0.3.txt
+$(PEERS)/python/.venv-llamaindex/installed: $(PEERS)/python/requirements-llamaindex.txt
+$(PYCLIENTTOOLS) $(PEERS)/python/.venv/installed: $(PYCLIENT)/pyproject.toml
+$(PYCLIENTTOOLS) $(PEERS)/python/.venv/installed: OWN = -e $(PYCLIENT)
+$(VENV_PYCLIENT)-1/installed: OPTIONS = --no-deps
+
+$(PYTHONS): | $(UV)
+	@echo "installing the packages of $<"
+	@$(UV) venv --quiet --clear --python $(PYTHON) $(@D)
+	@$(UV) pip install --quiet --python $(@D) $(OPTIONS) -r $<
+	@$(if $(OWN),$(UV) pip install --quiet --python $(@D) --no-deps $(OWN))
 	@touch $@
 
-$(RELEASE)/.venv/installed: $(RELEASE)/requirements.txt
-	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
-	@echo "installing the Python tools of $< into $(@D)"
-	@$(PYTHON) -m venv $(@D)
-	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+PACKAGE_LISTS := $(PACKAGETOOLS) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(RELEASE)/packages/node_modules/.package-lock.json \
+	$(filter %.json,$(CLIENTTOOLS) $(PEERTOOLS) $(GENERATEDTOOLS))
+$(PACKAGE_LISTS): %/node_modules/.package-lock.json: %/package-lock.json
+	@echo "installing the packages of $<"
+	@$(CACHED) -result $(@D) -version "node $$(node --version), npm $$(npm --version)" -inputs '$*/package.json $<' -- \
+		npm --prefix $* ci --loglevel=error --no-audit --no-fund
 	@touch $@
 
-# RethreadSaver, with the same LangGraph as its peer.
-$(PEERS)/python/.venv-langgraph/installed: $(PYCLIENT)/pyproject.toml
-$(PEERS)/python/.venv-langgraph/installed: OWN = -e $(PYCLIENT)
-$(PEERS)/python/.venv-%/installed: $(PEERS)/python/requirements-%.txt
-	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
-	@echo "installing the packages of $< into $(@D)"
-	@$(PYTHON) -m venv $(@D)
-	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
-	@$(if $(OWN),$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps $(OWN))
-	@touch $@
-
-$(CLIENTS)/python/.venv-%/installed: $(CLIENTS)/python/requirements-%.txt
-	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
-	@echo "installing the clients of $< into $(@D)"
-	@$(PYTHON) -m venv $(@D)
-	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
-	@touch $@
-
-$(PACKAGETOOLS) $(WEBTOOLS) $(BROWSERTOOLS) $(FRONTENDTOOLS) $(RELEASE)/packages/node_modules/.package-lock.json $(CLIENTS)/js/node_modules/.package-lock.json $(PEERS)/js/node_modules/.package-lock.json $(GENERATED)/typescript/node_modules/.package-lock.json: %/node_modules/.package-lock.json: %/package-lock.json
-	@echo "installing the packages of $*/package-lock.json"
-	@cd $* && npm ci --loglevel=error --no-audit --no-fund
-	@touch $@
+# What `make ci` needs: tools are compiled while packages are downloaded.
+.PHONY: installed installed-tools installed-packages
+installed:
+	@$(MAKE) -s --no-print-directory installed-tools & tools=$$!; \
+		$(MAKE) -s --no-print-directory installed-packages || { kill $$tools; exit 1; }; wait $$tools
+installed-tools: $(GOLANGCI) $(GOTEST) $(SUPPLY)/built
+installed-packages: $(PYTHONS) $(PACKAGE_LISTS) $(GENERATOR)
 
 clean: ## Remove build results and local data; installed tools stay
 	rm -rf build $(PACKAGE)/dist .aws-sam .hypothesis .schemathesis schemathesis-report $(BROWSER)/results

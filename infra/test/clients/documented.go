@@ -142,19 +142,16 @@ func environmentOf(root, section string) (string, error) {
 		return "/usr/bin", nil // it needs no package
 	}
 	folder := filepath.Join(root, "infra", "test", "clients", "python")
-	for _, name := range []string{"agui", "adk"} {
-		text, err := os.ReadFile(filepath.Join(folder, "requirements-"+name+".txt"))
-		if err != nil {
-			return "", err
-		}
-		pinned := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(wanted[1]) + `==(.*)$`).FindSubmatch(text)
-		if pinned == nil {
-			continue
-		}
-		if string(pinned[1]) != wanted[2] {
-			return "", fmt.Errorf("%s %s: %w %s", wanted[1], wanted[2], errUnpinned, pinned[1])
-		}
-		return filepath.Join(folder, ".venv-"+name, "bin"), nil
+	text, err := os.ReadFile(filepath.Join(folder, "requirements.txt"))
+	if err != nil {
+		return "", err
 	}
-	return "", fmt.Errorf("%s: %w", wanted[1], errUnknown)
+	pinned := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(wanted[1]) + `==(.*)$`).FindSubmatch(text)
+	if pinned == nil {
+		return "", fmt.Errorf("%s: %w", wanted[1], errUnknown)
+	}
+	if string(pinned[1]) != wanted[2] {
+		return "", fmt.Errorf("%s %s: %w %s", wanted[1], wanted[2], errUnpinned, pinned[1])
+	}
+	return filepath.Join(folder, ".venv", "bin"), nil
 }

@@ -36,17 +36,17 @@ func servers() []server {
 		apiServer = "adk api_server"
 		a2a       = "A2A servers"
 	)
-	v1, old := []string{".venv-adk/bin/python", "a2a_server_v1.py"}, []string{".venv-0.3/bin/python", "a2a_server_v03.py"}
-	adk := []string{".venv-adk/bin/python", "a2a_server_adk.py"}
+	v1, old := []string{".venv/bin/python", "a2a_server_v1.py"}, []string{".venv-0.3/bin/python", "a2a_server_v03.py"}
+	adk := []string{".venv/bin/python", "a2a_server_adk.py"}
 	tool := map[string]any{
 		"name": "pick_color", "description": "Lets the user choose a color.", "parameters": map[string]any{"type": "object"},
 	}
 	return []server{
-		{agui, "pydantic-ai", "/", "python", []string{".venv-agui/bin/python", "agui_pydantic.py"}, map[string]any{
+		{agui, "pydantic-ai", "/", "python", []string{".venv/bin/python", "agui_pydantic.py"}, map[string]any{
 			"type": "ag_ui", "tools": []any{tool}, "forwarded_props": map[string]any{"mode": "test"}, "api_key_env": "AGENT_API_KEY",
 		}},
-		{agui, "langgraph", "/", "python", []string{".venv-agui/bin/python", "agui_langgraph.py"}, map[string]any{"type": "ag_ui"}},
-		{apiServer, "adk", "", "python", []string{".venv-adk/bin/python", "adk_server.py"}, map[string]any{"type": "adk", "app": "scripted"}},
+		{agui, "langgraph", "/", "python", []string{".venv/bin/python", "agui_langgraph.py"}, map[string]any{"type": "ag_ui"}},
+		{apiServer, "adk", "", "python", []string{".venv/bin/python", "adk_server.py"}, map[string]any{"type": "adk", "app": "scripted"}},
 		{a2a, "a2a-both", "/both", "python", v1, map[string]any{"type": "a2a"}},
 		{a2a, "a2a-old", "/old", "python", v1, map[string]any{"type": "a2a"}},
 		{a2a, "a2a-polled", "/polled", "python", v1, map[string]any{"type": "a2a"}},

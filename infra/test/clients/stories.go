@@ -37,27 +37,27 @@ type story struct {
 // stories returns all stories. Makefile installs what they need.
 func stories() []story {
 	return []story{
-		{"a2a-sdk 1.x (Python)", "python", []string{".venv-1/bin/python", "a2a_v1.py"}, 150},
+		{"a2a-sdk 1.x (Python)", "python", []string{".venv/bin/python", "a2a_v1.py"}, 150},
 		{"a2a-sdk 0.3 (Python)", "python", []string{".venv-0.3/bin/python", "a2a_v03.py"}, 40},
-		{"google-adk", "python", []string{".venv-adk/bin/python", "adk.py"}, 110},
+		{"google-adk", "python", []string{".venv/bin/python", "adk.py"}, 110},
 		{"a2a-go and adk-go", "golang", []string{"go", "run", "."}, 150},
 		{"@a2a-js/sdk 1.x", "js", []string{"node", "a2a_v1.mjs"}, 60},
 		{"@a2a-js/sdk 0.3", "js", []string{"node", "a2a_v03.mjs"}, 20},
 		{"rethread (npm)", "js", []string{"node", "rethread.mjs"}, 54},
-		{"AG-UI servers (Python)", "python", []string{".venv-agui/bin/python", "agui.py"}, 88},
+		{"AG-UI servers (Python)", "python", []string{".venv/bin/python", "agui.py"}, 88},
 		{"@ag-ui/client 1.x", "js", []string{"node", "agui.mjs", "@ag-ui/client"}, 30},
 		{"@ag-ui/client 0.0", "js", []string{"node", "agui.mjs", "ag-ui-client-0.0"}, 30},
 		{"@ai-sdk/react", "js", []string{"node", "aisdk.mjs"}, 35},
 		{"rethread/ai-sdk", "js", []string{"node", "rethread_aisdk.mjs"}, 30},
 		{"rethread/ag-ui", "js", []string{"node", "rethread_agui.mjs"}, 20},
 		{"openai (npm)", "js", []string{"node", "openai.mjs"}, 72},
-		{"openai (Python)", "python", []string{".venv-openai/bin/python", "openai_sdk.py"}, 203},
-		{"openai-agents", "python", []string{".venv-openai/bin/python", "openai_agents_sdk.py"}, 18},
-		{"mcp (Python)", "python", []string{".venv-mcp/bin/python", "mcp_client.py"}, 70},
-		{"ag-ui-validate", "python", []string{".venv-agui/bin/python", "agui_front.py"}, 32},
-		{"adk api_server", "python", []string{".venv-adk/bin/python", "adk_called.py"}, 57},
-		{documentedStory, "python", []string{".venv-adk/bin/python", "frameworks.py"}, 63},
-		{"A2A servers", "python", []string{".venv-adk/bin/python", "a2a_called.py"}, 190},
+		{"openai (Python)", "python", []string{".venv/bin/python", "openai_sdk.py"}, 203},
+		{"openai-agents", "python", []string{".venv/bin/python", "openai_agents_sdk.py"}, 18},
+		{"mcp (Python)", "python", []string{".venv/bin/python", "mcp_client.py"}, 70},
+		{"ag-ui-validate", "python", []string{".venv/bin/python", "agui_front.py"}, 32},
+		{"adk api_server", "python", []string{".venv/bin/python", "adk_called.py"}, 57},
+		{documentedStory, "python", []string{".venv/bin/python", "frameworks.py"}, 63},
+		{"A2A servers", "python", []string{".venv/bin/python", "a2a_called.py"}, 190},
 	}
 }
 

@@ -30,29 +30,29 @@ func Entries() []Entry {
 		},
 		saved("rethread-langgraph", record.RethreadSaver+byDefault, "RethreadSaver",
 			"`graph.invoke`, durability `async`", writesByDefault),
-		python("langgraph", record.DynamoDBSaver+byDefault, "DynamoDBSaver", "langgraph", howLangGraph(
+		python("langgraph", record.DynamoDBSaver+byDefault, "DynamoDBSaver", shared, howLangGraph(
 			"`graph.invoke`, durability `async`; no S3 bucket, into which it can put checkpoints over 350 KB"),
 			[]string{"langgraph", "langgraph-checkpoint-aws"}, "langgraph_saver.py"),
 		saved("rethread-langgraph-best", record.RethreadSaver+atBest, "RethreadSaver, exit",
 			"`graph.invoke`, durability `exit`", writesAtExit, "best"),
-		python("langgraph-best", record.DynamoDBSaver+atBest, "DynamoDBSaver, exit", "langgraph", howLangGraph(
+		python("langgraph-best", record.DynamoDBSaver+atBest, "DynamoDBSaver, exit", shared, howLangGraph(
 			"`graph.invoke`, durability `exit`, compressed checkpoints; no S3 bucket"),
 			[]string{"langgraph", "langgraph-checkpoint-aws"}, "langgraph_saver.py", "best"),
-		python("langchain", "LangChain, DynamoDBChatMessageHistory", "LangChain", "langchain", record.How{
+		python("langchain", "LangChain, DynamoDBChatMessageHistory", "LangChain", shared, record.How{
 			Write:  "`add_messages`, both messages of a turn",
 			Load:   "`messages`",
 			Rewind: "no function: `clear`, then `add_messages` of the rest",
 			Fork:   "no function: `add_messages` of the rest to another history",
 			Stream: "no update of a message: each part is added as a chunk, joined when loaded",
 		}, []string{"langchain-community", "langchain-core"}, "langchain_history.py"),
-		python("llamaindex", "LlamaIndex, DynamoDBChatStore", "LlamaIndex", "llamaindex", record.How{
+		python("llamaindex", "LlamaIndex, DynamoDBChatStore", "LlamaIndex", ofLlamaIndex, record.How{
 			Write:  "`add_message`, twice a turn, as its memory does",
 			Load:   "`get_messages`",
 			Rewind: "`delete_last_message`, twice",
 			Fork:   "no function: `set_messages` of the rest under another key",
 			Stream: "no update of a message: `set_messages` with all messages",
 		}, []string{"llama-index-core", "llama-index-storage-chat-store-dynamodb"}, "llamaindex_chat.py"),
-		python("strands", "Strands Agents, strands-session-dynamodb", "Strands", "strands", record.How{
+		python("strands", "Strands Agents, strands-session-dynamodb", "Strands", shared, record.How{
 			Write:  "an agent with a session manager, called once a turn, all in one process",
 			Load:   "a new agent, which restores its messages",
 			Rewind: "no function: the items of two messages are deleted with its storage class",
@@ -88,7 +88,7 @@ const (
 func saved(key, name, short, write string, most float64, args ...string) Entry {
 	how := howLangGraph(write)
 	how.Fork = "`GET …/thread` for the newest invocation, then `POST …/fork`: a fork of the session is a thread"
-	return Entry{Key: key, Name: name, Short: short, How: how, MostWrites: most, Packages: ownWith("langgraph", "langgraph"), Start: startSaver(key, args...)}
+	return Entry{Key: key, Name: name, Short: short, How: how, MostWrites: most, Packages: ownWith(shared, "langgraph"), Start: startSaver(key, args...)}
 }
 
 func howLangGraph(write string) record.How {
@@ -110,7 +110,13 @@ func python(key, name, short, environment string, how record.How, packages []str
 	}
 }
 
+// What the names of Python's environments end with, and those of their lists of packages.
+const (
+	shared       = ""
+	ofLlamaIndex = "-llamaindex" // it needs an older boto3
+)
+
 // interpreter returns the Python of one of the benchmark's environments.
 func interpreter(b Bench, environment string) string {
-	return filepath.Join(b.Root, Folder, "python", ".venv-"+environment, "bin", "python")
+	return filepath.Join(b.Root, Folder, "python", ".venv"+environment, "bin", "python")
 }

@@ -24,7 +24,7 @@ func ownWith(environment string, packages ...string) func(string) ([]string, err
 
 func pinnedIn(environment string, packages ...string) func(string) ([]string, error) {
 	return func(root string) ([]string, error) {
-		return pinned(filepath.Join(root, Folder, "python", "requirements-"+environment+".txt"), packages)
+		return pinned(filepath.Join(root, Folder, "python", "requirements"+environment+".txt"), packages)
 	}
 }
 

@@ -23,7 +23,7 @@ func startSaver(key string, args ...string) func(context.Context, Bench) (Peer, 
 		}
 		env := []string{"RETHREAD_URL=" + s.url, "RETHREAD_TOKEN=" + s.token}
 		args := append([]string{"rethread_saver.py"}, args...)
-		p, err := startProgram(ctx, b, key, "python", env, interpreter(b, "langgraph"), args...)
+		p, err := startProgram(ctx, b, key, "python", env, interpreter(b, shared), args...)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}

@@ -113,7 +113,7 @@ func (b bench) tell(ctx context.Context, c toolbox.Client) error {
 // sh runs a command in the folder, with the language's tools in the path, and
 // returns its standard output.
 func (b bench) sh(ctx context.Context, command string, env ...string) (string, error) {
-	path := filepath.Join(b.dir, b.language.Bin) + string(os.PathListSeparator) + os.Getenv("PATH")
+	path := filepath.Join(b.source, b.language.Bin) + string(os.PathListSeparator) + os.Getenv("PATH")
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Dir = b.dir
 	cmd.Env = append(cmd.Environ(), append(env, "PATH="+path)...)

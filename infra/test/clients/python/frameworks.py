@@ -152,7 +152,7 @@ def versions() -> None:
     """The versions that the page names for clients are those that run here."""
     modules = (ROOT / "go.mod").read_text()
     packages = json.loads((ROOT / "infra/test/clients/js/package.json").read_text())["devDependencies"]
-    pinned = (ROOT / "infra/test/clients/python/requirements-adk.txt").read_text().splitlines()
+    pinned = (ROOT / "infra/test/clients/python/requirements.txt").read_text().splitlines()
     clients = FRAMEWORKS.split("## Clients of the agents")[1]
     for name, version in re.findall(r"`go get (\S+)@(\S+)`", clients):
         check(f"the version of {name}", f"{name} {version}\n" in modules, version)

@@ -6,7 +6,7 @@ package toolbox
 // Language is the clients that are compiled together.
 type Language struct {
 	Name    string   // also the folder of the stories
-	Bin     string   // the folder of installed programs, within the folder of the stories
+	Bin     string   // the folder of installed programs, seen from the folder of the stories
 	Linked  []string // files among the stories that are linked instead of copied
 	Check   string   // the command that compiles everything strictly
 	Clients []Client
@@ -19,7 +19,7 @@ type Client struct {
 	Folder   string // for the generated code
 	Generate string
 	Story    string
-	PinnedIn string // the file with the version, among the stories
+	PinnedIn string // the file with the version, seen from the folder of the languages
 	Version  string // a regular expression that finds the version in it
 }
 
@@ -50,7 +50,7 @@ func Languages() []Language {
 			},
 		},
 		{
-			Name: "python", Bin: ".venv/bin", Linked: []string{".venv"}, Check: "ruff check && ruff format --check && mypy",
+			Name: "python", Bin: "../../python/.venv/bin", Check: "ruff check && ruff format --check && mypy",
 			Clients: []Client{
 				{
 					Name: "openapi-generator, Python", Folder: "rethread_openapi_generator",
@@ -66,7 +66,7 @@ func Languages() []Language {
 						" --output-path rethread_openapi_python_client --config openapi-python-client.yaml" +
 						" --fail-on-warning",
 					Story:    "python story_openapi_python_client.py",
-					PinnedIn: "python/requirements.txt", Version: `openapi-python-client==(\S+)`,
+					PinnedIn: "../python/requirements.txt", Version: `openapi-python-client==(\S+)`,
 				},
 			},
 		},
