@@ -79,7 +79,7 @@ export UV_CACHE_DIR := $(CACHE)/uv
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python generate-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser bench-open test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench speed meter costs fuzz version release release-files release-check workflows tools clean
+.PHONY: help run demo watch doctor chaos redrive build console node check test test-go test-slow test-slow-go test-contract test-python generate-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser bench-open test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench speed meter costs fuzz version release release-files release-check workflows tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -140,47 +140,47 @@ $(PACKAGEBUILT): $(PACKAGETOOLS) $(wildcard $(PACKAGE)/tsconfig*.json) $(shell f
 GO_TEST = $(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- -vet=off -p 2 -parallel 6 -timeout=40m
 # Go collects garbage less often, which saves a quarter of the processor's time in
 # tests that are short of it, and a sixth in compilation.
-build test reproducible: export GOGC := 400
-build test reproducible: export GOMEMLIMIT := 512MiB
-# The race detector excludes DEFLATE, which has no goroutines: instrumenting its reads
-# took most of the tests' time.
+build check test test-slow reproducible: export GOGC := 400
+build check test test-slow reproducible: export GOMEMLIMIT := 512MiB
+# As infra/tools/suites prints it for the main module.
 RACE = -race -gcflags=compress/flate=-race=false
 
 # The seed of all random tests, so that a commit passes or fails each time.
 export PROPERTY_SEED ?= 1
 
-test: build $(GOTEST) ## Run every test, with the race detector where memory is shared; random tests have the seed PROPERTY_SEED=1
+test: build $(GOTEST) ## Test the Go code, with the race detector where memory is shared; random tests have the seed PROPERTY_SEED=1
 	@echo "random tests: PROPERTY_SEED=$(PROPERTY_SEED)"
-	@go build -o build/ ./infra/tools/concurrent ./infra/tools/engine
-	@build/engine $(MAKE) -s --no-print-directory test-go
+	@$(TEST_TOOLS) && build/engine $(MAKE) -s --no-print-directory test-go
 
-# The models and the comparison of the engines run thousands of cases one step at a
-# time, and infra/test/upgrade one request after another. The race detector makes them
-# six times as slow, and the tests of the packages that they use find the same races.
-MODELS := ./shared/store/sessions/modeltest ./shared/store/sessions/watchtest ./infra/test/upgrade ./shared/store/table/tabletest
-# These tests of other packages run without the detector for the same reason, in every
-# package that has a test of one of these names.
-SEQUENTIAL_TESTS := TestUnreadable TestUsage TestIdempotency_is_deleted_with_its_session TestMutations \
-	TestImportedMutations TestInParts TestAnySchedule[A-Za-z]* \
-	TestBrowserClientReplaysSchedules TestNamedIDs_at_the_same_time \
-	TestContinuation_interleaved TestLostAnswers TestThread_newest_first_costs[A-Za-z_]* \
-	TestChunks_when_answers_are_lost TestThread_pages_are_the_log \
-	TestEvents_pages_are_cut_by_bytes TestKeyedAppend_twice_at_any_time \
-	TestState_agrees_with_a_plain_map TestLargeTask
-empty :=
-SEQUENTIAL := $(subst $(empty) $(empty),|,$(strip $(SEQUENTIAL_TESTS)))
-# The store's tests run in memory and on DynamoDB Local.
-ON_DYNAMODB := $(addprefix ./shared/store/,sessions a2apush automations idempotency lanes shares signingkeys subscriptions webhooks)
+test-slow: build $(GOTEST) ## Run the tests of Go that `make test` leaves out, and the store's also on DynamoDB Local
+	@$(TEST_TOOLS) && build/engine $(MAKE) -s --no-print-directory test-slow-go
+
+# Without DynamoDB Local and the local system, of the models few cases. Generated types
+# and frameworks take long to install: pyright belongs to test-python, and the types of
+# the pages of other frameworks to test-frontends.
+check: node console $(GOTEST) $(BROWSERTOOLS) ## Test what needs neither processes nor the race detector, in a minute: Go, the console's units, and the types of the TypeScript folders
+	@$(TEST_TOOLS) && tests=$$(build/suites check) && STORE_CASES=few $(GO_TEST) $$tests
+	@for module in $(GO_CLIENTS); do (cd $$module && $(GO_TEST) ./...) || exit 1; done
+	@cd $(PACKAGE) && npm run --silent check
+	@$(MAKE) -s --no-print-directory test-web
+
+# infra/tools/suites/suite/suites.txt says which tests run where, and why.
+TEST_TOOLS = go build -o build/ ./infra/tools/suites ./infra/tools/engine
 
 # The end-to-end tests mostly wait: beside them runs what needs the processor.
 test-go:
-	@alone=$$(build/concurrent -not); together=$$(build/concurrent | grep -v $(MODELS:./%=-e /%$$)); \
-		sequential=$$(grep -rlE --include='*_test.go' '^func ($(SEQUENTIAL))\(' clients infra shared | xargs dirname | sort -u | sed 's,^,./,'); \
-		$(GO_TEST) ./infra/test/e2e $(MODELS) $$alone & waiting=$$!; failed=; \
-		CGO_ENABLED=1 $(GO_TEST) $(RACE) -skip '^($(SEQUENTIAL))$$' $$together || failed=1; \
+	@plain=$$(build/suites plain); race=$$(build/suites race); sequential=$$(build/suites sequential); failed=; \
+		$(GO_TEST) $$plain & waiting=$$!; \
+		CGO_ENABLED=1 $(GO_TEST) $$race || failed=1; \
 		for module in $(GO_CLIENTS); do (cd $$module && CGO_ENABLED=1 $(GO_TEST) $(RACE) ./...) || failed=1; done; \
-		STORE_ENGINE=dynamodb $(GO_TEST) $(ON_DYNAMODB) || failed=1; \
-		$(GO_TEST) -run '^($(SEQUENTIAL))$$' $$sequential || failed=1; \
+		$(GO_TEST) $$sequential || failed=1; \
+		wait $$waiting || failed=1; test -z "$$failed"
+
+test-slow-go:
+	@slow=$$(build/suites slow); race=$$(build/suites slow-race); dynamodb=$$(build/suites dynamodb); failed=; \
+		$(GO_TEST) $$slow & waiting=$$!; \
+		CGO_ENABLED=1 $(GO_TEST) $$race || failed=1; \
+		STORE_ENGINE=dynamodb $(GO_TEST) $$dynamodb || failed=1; \
 		wait $$waiting || failed=1; test -z "$$failed"
 
 test-contract: build $(PYTOOLS) ## Send requests generated from infra/openapi.yaml to the running API
@@ -316,7 +316,7 @@ test-peers: node build $(PEERTOOLS) ## Store and load 10 turns with each store o
 # Half the usual time: the fuzzers' corpora were run by `make test` before.
 ci: export FUZZTIME = 5s
 ci: export BROWSER_RETRIES = 1
-CI_STEPS := fmt-check verify test lint licences validate reproducible fuzz chaos test-contract test-python test-clients test-js test-web test-browser test-frontends test-peers release-check workflows
+CI_STEPS := fmt-check verify test test-slow lint licences validate reproducible fuzz chaos test-contract test-python test-clients test-js test-web test-browser test-frontends test-peers release-check workflows
 # How many steps run at the same time. More than one saves time only with more than two
 # cores, and slows tests that wait for others.
 JOBS ?= 1

@@ -105,12 +105,13 @@ func mustGoFolder(t *testing.T, client, source string) string {
 }
 
 // mustGo runs a command of Go in a folder, without the network, and returns what it
-// prints.
+// prints. The paths are trimmed as in all builds, so that the standard library comes from
+// the build cache.
 func mustGo(t *testing.T, folder string, env []string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), append(env, "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "CGO_ENABLED=0")...)
+	cmd.Env = append(os.Environ(), append(env, "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off", "CGO_ENABLED=0")...)
 	var problem strings.Builder
 	cmd.Stderr = &problem
 	out, err := cmd.Output()

@@ -52,6 +52,14 @@ func InMemory() bool {
 	return name == "" || name == inMemory
 }
 
+// CasesVariable is the environment variable that makes proofs play few of their cases,
+// as `make check` does. Its only value is few.
+const CasesVariable = "STORE_CASES"
+
+// Few reports whether proofs play few of their cases: on DynamoDB Local, which is slow,
+// or as CasesVariable says.
+func Few() bool { return !InMemory() || os.Getenv(CasesVariable) == "few" }
+
 // local is a table in DynamoDB Local.
 type local struct {
 	*dynamo.Engine

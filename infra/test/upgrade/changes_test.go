@@ -25,42 +25,37 @@ const minRecords, minFrames, minDeliveries, minImages = 283, 150, 100, 2 * minIt
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	items, changes, at := mustRead[item](t, "items.jsonl.zst"), mustRead[change](t, "changes.jsonl.zst"), mustStory(t)
-	for _, e := range engines() {
-		t.Run(e.name, func(t *testing.T) {
-			t.Parallel()
-			s, functions := newSystem(t, e, items, at.now()), mustFunctions(t)
-			frames, deliveries := 0, 0
-			for _, c := range changes {
-				got := s.process(t, functions, c.Record)
-				about := c.Record.EventName + " " + c.Record.Change.Keys["PK"].String() + " " + c.Record.Change.Keys["SK"].String()
-				if got.Fanout != c.Fanout || got.Dispatch != c.Dispatch {
-					t.Errorf("%s: the filters let it through to fan-out %t and dispatch %t, want %t and %t",
-						about, got.Fanout, got.Dispatch, c.Fanout, c.Dispatch)
-				}
-				frames, deliveries = frames+len(got.Frames), deliveries+len(got.Deliveries)
-				compareJSON(t, about, mustJSON(t, c.Frames), mustJSON(t, got.Frames))
-				compareJSON(t, about, mustJSON(t, c.Deliveries), mustJSON(t, got.Deliveries))
-			}
-			images := 0
-			for _, one := range items { // whether they are handled later as new or as deleted
-				for _, record := range []events.DynamoDBEventRecord{
-					{EventName: "INSERT", Change: events.DynamoDBStreamRecord{NewImage: one}},
-					{EventName: "REMOVE", Change: events.DynamoDBStreamRecord{OldImage: one}},
-				} {
-					record.Change.Keys = map[string]events.DynamoDBAttributeValue{"PK": one["PK"], "SK": one["SK"]}
-					s.process(t, functions, record)
-					images++
-				}
-			}
-			if said := s.said.String(); said != "" {
-				t.Errorf("the log: %.2000s", said)
-			}
-			if len(changes) < minRecords || frames < minFrames || deliveries < minDeliveries || images < minImages {
-				t.Errorf("want %d records, %d messages, %d deliveries, %d images", minRecords, minFrames, minDeliveries, minImages)
-			}
-			t.Logf("%d records: %d messages and %d deliveries; %d images of items", len(changes), frames, deliveries, images)
-		})
+	s, functions := newSystem(t, items, at.now()), mustFunctions(t)
+	frames, deliveries := 0, 0
+	for _, c := range changes {
+		got := s.process(t, functions, c.Record)
+		about := c.Record.EventName + " " + c.Record.Change.Keys["PK"].String() + " " + c.Record.Change.Keys["SK"].String()
+		if got.Fanout != c.Fanout || got.Dispatch != c.Dispatch {
+			t.Errorf("%s: the filters let it through to fan-out %t and dispatch %t, want %t and %t",
+				about, got.Fanout, got.Dispatch, c.Fanout, c.Dispatch)
+		}
+		frames, deliveries = frames+len(got.Frames), deliveries+len(got.Deliveries)
+		compareJSON(t, about, mustJSON(t, c.Frames), mustJSON(t, got.Frames))
+		compareJSON(t, about, mustJSON(t, c.Deliveries), mustJSON(t, got.Deliveries))
 	}
+	images := 0
+	for _, one := range items { // whether they are handled later as new or as deleted
+		for _, record := range []events.DynamoDBEventRecord{
+			{EventName: "INSERT", Change: events.DynamoDBStreamRecord{NewImage: one}},
+			{EventName: "REMOVE", Change: events.DynamoDBStreamRecord{OldImage: one}},
+		} {
+			record.Change.Keys = map[string]events.DynamoDBAttributeValue{"PK": one["PK"], "SK": one["SK"]}
+			s.process(t, functions, record)
+			images++
+		}
+	}
+	if said := s.said.String(); said != "" {
+		t.Errorf("the log: %.2000s", said)
+	}
+	if len(changes) < minRecords || frames < minFrames || deliveries < minDeliveries || images < minImages {
+		t.Errorf("want %d records, %d messages, %d deliveries, %d images", minRecords, minFrames, minDeliveries, minImages)
+	}
+	t.Logf("%d records: %d messages and %d deliveries; %d images of items", len(changes), frames, deliveries, images)
 }
 
 // filters select the records for a function.

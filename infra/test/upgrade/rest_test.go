@@ -174,7 +174,7 @@ func (w *writer) deletes() {
 		}
 	}
 	left := map[string]int{}
-	for _, k := range w.table.keys(w.t) {
+	for _, k := range w.stored(w.t) {
 		if _, ok := remains()[kind(k.PK, k.SK)]; !ok {
 			left[kind(k.PK, k.SK)]++
 		}

@@ -28,6 +28,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/a2a"
 	"github.com/rethread/rethread/shared/transport/follow"
 	"github.com/rethread/rethread/shared/transport/rest"
@@ -40,7 +41,7 @@ const adminScope = "rethread:admin"
 // system is today's handlers over the old table. Its clock shows the old version's
 // time until a test lets time pass.
 type system struct {
-	table *listed
+	table table.Engine
 	store *stores.Store
 
 	rest   map[string]http.Handler // by resource
@@ -60,11 +61,11 @@ type system struct {
 	posted []string            // addresses to which messages were sent
 }
 
-func newSystem(t testing.TB, e engine, items []item, now time.Time) *system {
+func newSystem(t testing.TB, items []item, now time.Time) *system {
 	t.Helper()
 	s := &system{time: now, random: rand.NewChaCha8([32]byte{1}), said: &lockedBuffer{}}
 	s.log = slog.New(slog.NewTextHandler(s.said, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s.table = e.load(t, items)
+	s.table = load(t, items)
 	s.store = stores.New(s.table, sessions.WithClock(s.now), sessions.WithRandom(s.newUUID), sessions.WithLogger(s.log),
 		sessions.WithQuotas(quota.Limits{Sessions: 500, Runs: 20, Bytes: 1 << 30, Streams: 4}),
 		sessions.WithRetention(func(agent string) int64 { return map[string]int64{"short": 7200}[agent] }))

@@ -143,7 +143,7 @@ func (s *system) deliver(t testing.TB, event events.SQSEvent) {
 // parked is the number of deliveries that wait in lanes.
 func (s *system) parked(t testing.TB) (n int) {
 	t.Helper()
-	for _, k := range s.table.keys(t) {
+	for _, k := range s.stored(t) {
 		if strings.HasPrefix(k.PK, "DL#") && strings.HasPrefix(k.SK, "P#") {
 			n++
 		}

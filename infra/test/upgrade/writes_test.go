@@ -35,31 +35,26 @@ type writer struct {
 func TestWrites(t *testing.T) {
 	t.Parallel()
 	items, messages, at := mustRead[item](t, "items.jsonl.zst"), mustRead[message](t, "messages.jsonl.zst"), mustStory(t)
-	for _, e := range engines() {
-		t.Run(e.name, func(t *testing.T) {
-			t.Parallel()
-			w := &writer{newSystem(t, e, items, at.now()), t, at, 0, 0}
-			w.goesOnWithRuns()
-			w.takesOverQueues(messages)
-			for _, id := range w.sessions(alice) {
-				t.Run(id, func(t *testing.T) {
-					one := &writer{w.system, t, at, 0, 0}
-					one.goesOn(id)
-					w.writes, w.requests = w.writes+one.writes, w.requests+one.requests
-				})
-			}
-			w.goesOnWithTheRest()
-			w.deletes()
-			if said := w.said.String(); strings.Contains(said, "level=ERROR") {
-				t.Errorf("the log: %.2000s", said)
-			}
-			done := fmt.Sprintf("%d writes among %d requests, %d deliveries", w.writes, w.requests, len(w.posted))
-			if w.writes < minWrites || w.requests < minRequests || len(w.posted) < minDelivered {
-				t.Errorf("%s; want %d, %d and %d", done, minWrites, minRequests, minDelivered)
-			}
-			t.Logf("%d items, %d messages of queues, %s", len(items), len(messages), done)
+	w := &writer{newSystem(t, items, at.now()), t, at, 0, 0}
+	w.goesOnWithRuns()
+	w.takesOverQueues(messages)
+	for _, id := range w.sessions(alice) {
+		t.Run(id, func(t *testing.T) {
+			one := &writer{w.system, t, at, 0, 0}
+			one.goesOn(id)
+			w.writes, w.requests = w.writes+one.writes, w.requests+one.requests
 		})
 	}
+	w.goesOnWithTheRest()
+	w.deletes()
+	if said := w.said.String(); strings.Contains(said, "level=ERROR") {
+		t.Errorf("the log: %.2000s", said)
+	}
+	done := fmt.Sprintf("%d writes among %d requests, %d deliveries", w.writes, w.requests, len(w.posted))
+	if w.writes < minWrites || w.requests < minRequests || len(w.posted) < minDelivered {
+		t.Errorf("%s; want %d, %d and %d", done, minWrites, minRequests, minDelivered)
+	}
+	t.Logf("%d items, %d messages of queues, %s", len(items), len(messages), done)
 }
 
 // must sends a request, a second after the last, and requires the status.

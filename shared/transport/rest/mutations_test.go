@@ -13,18 +13,15 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/infra/test/e2e/httpfile"
 	"github.com/rethread/rethread/infra/test/mutate"
 	"github.com/rethread/rethread/infra/test/property"
-	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
@@ -39,8 +36,7 @@ const (
 // body preceded by wrong variants of it.
 type samples struct {
 	*system
-	client  *dynamodb.Client
-	table   string
+	table   table.Engine
 	random  *rand.Rand
 	file    *httpfile.Session
 	sent    int
@@ -51,10 +47,9 @@ type samples struct {
 // reveals Go's errors, and a refused request changes nothing.
 func TestMutations(t *testing.T) {
 	t.Parallel()
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := &samples{client: client, table: table, random: property.Rand(t, 0)}
+	s := &samples{table: storetest.Engine(t), random: property.Rand(t, 0)}
 	s.system = newSystem(t, func(c *rest.Config) {
-		store := stores.New(dynamo.New(client, table, store.Schema()), sessions.WithLogger(c.Log))
+		store := stores.New(s.table, sessions.WithLogger(c.Log))
 		c.Sessions, c.Rewinds, c.Runs, c.Tasks, c.Feedback, c.Artifacts = store, store, store, store, store, store
 		c.Idempotency, c.Exports, c.Imports, c.Erasures, c.Quotas = store, store, store, store, store
 		c.Grants, c.Shares, c.Automations, c.Webhooks = store, store, store, store
@@ -167,24 +162,21 @@ func (s *samples) mutate(t *testing.T, title string, sample httpfile.Request) {
 }
 
 // items returns all items of the table, by key.
-func (s *samples) items(t *testing.T) map[string]map[string]types.AttributeValue {
+func (s *samples) items(t *testing.T) map[table.Key]table.Item {
 	t.Helper()
-	out := map[string]map[string]types.AttributeValue{}
-	pages := dynamodb.NewScanPaginator(s.client, &dynamodb.ScanInput{TableName: &s.table})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
+	out := map[table.Key]table.Item{}
+	for _, item := range storetest.Items(t, s.table) {
+		key, err := table.KeyOf(item)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, item := range page.Items {
-			out[fmt.Sprint(item["PK"], " ", item["SK"])] = item
-		}
+		out[key] = item
 	}
 	return out
 }
 
-func changedKeys(before, after map[string]map[string]types.AttributeValue) []string {
-	var out []string
+func changedKeys(before, after map[table.Key]table.Item) []table.Key {
+	var out []table.Key
 	for key, item := range after {
 		if !reflect.DeepEqual(before[key], item) {
 			out = append(out, key)
@@ -195,26 +187,20 @@ func changedKeys(before, after map[string]map[string]types.AttributeValue) []str
 			out = append(out, key)
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 
 // restore restores the table's items, and returns the keys of those that
 // differed.
-func (s *samples) restore(t *testing.T, want map[string]map[string]types.AttributeValue) []string {
+func (s *samples) restore(t *testing.T, want map[table.Key]table.Item) []table.Key {
 	t.Helper()
-	now := s.items(t)
-	changed := changedKeys(want, now)
+	changed := changedKeys(want, s.items(t))
 	for _, key := range changed {
-		var err error
+		write := table.Delete(key)
 		if item, ok := want[key]; ok {
-			_, err = s.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.table, Item: item})
-		} else {
-			_, err = s.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
-				TableName: &s.table, Key: map[string]types.AttributeValue{"PK": now[key]["PK"], "SK": now[key]["SK"]},
-			})
+			write = table.Put(item)
 		}
-		if err != nil {
+		if _, err := s.table.Write(t.Context(), write); err != nil {
 			t.Fatal(err)
 		}
 	}

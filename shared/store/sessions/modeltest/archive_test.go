@@ -40,7 +40,7 @@ func TestArchive(t *testing.T) {
 			moved++
 		}
 	})
-	number{memory: 1, dynamodb: 1}.tell(t, moved, "sessions moved")
+	number{all: 1, few: 1}.tell(t, moved, "sessions moved")
 }
 
 func (m *machine) move(rt *rapid.T, c *conv, to *stores.Store) {

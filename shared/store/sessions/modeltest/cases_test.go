@@ -10,23 +10,22 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 )
 
-// sequences is how many sequences of operations each machine plays: few on DynamoDB
-// Local, which is slow.
-func sequences() number { return number{memory: 100, dynamodb: 3} }
+// sequences is how many sequences of operations each machine plays.
+func sequences() number { return number{all: 100, few: 3} }
 
-// number is the minimum number of cases of a proof, on each engine.
+// number is the minimum number of cases of a proof: all in memory, few on DynamoDB
+// Local, which is slow, and in `make check`.
 type number struct {
-	memory, dynamodb int
-	// every selects one of that many cases for DynamoDB Local, which is slow; in
-	// memory all of them are played.
+	all, few int
+	// every selects one of that many cases where few are played.
 	every int
 }
 
 func (n number) least() int {
-	if storetest.InMemory() {
-		return n.memory
+	if storetest.Few() {
+		return n.few
 	}
-	return n.dynamodb
+	return n.all
 }
 
 // tell prints how many cases a proof played, and fails below its number.
@@ -49,7 +48,7 @@ type set struct {
 // mostRequests is more than any operation makes here.
 const mostRequests = 500
 
-// play plays sets whole, or a fixed part of each on DynamoDB Local, and counts.
+// play plays sets whole, or a fixed part of each where few cases are played, and counts.
 func (n number) play(t *testing.T, sets []set) {
 	t.Helper()
 	var played atomic.Int64
@@ -79,7 +78,7 @@ func (n number) play(t *testing.T, sets []set) {
 func (n number) places(t *testing.T, i int, s set) (played int) {
 	t.Helper()
 	at, step := s.first, 1
-	if !storetest.InMemory() {
+	if storetest.Few() {
 		at, step = s.first+i%n.every, n.every
 	}
 	for {
@@ -108,7 +107,7 @@ func unhurried(t *testing.T, play func(*testing.T)) {
 	play(t)
 }
 
-// times plays a case by its number, as often as the engine's number says.
+// times plays a case by its number, as often as the number says.
 func (n number) times(t *testing.T, play func(t *testing.T, i int)) {
 	t.Helper()
 	const lanes = 8

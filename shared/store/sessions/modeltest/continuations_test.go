@@ -76,7 +76,7 @@ func TestInterleavings_continuations(t *testing.T) {
 			}})
 		}
 	}
-	number{memory: 110, dynamodb: 10, every: 15}.play(t, sets)
+	number{all: 110, few: 10, every: 15}.play(t, sets)
 }
 
 // TestPairs_continuations is TestPairs for a takeover and any other operation.
@@ -96,7 +96,7 @@ func TestPairs_continuations(t *testing.T) {
 			}})
 		}
 	}
-	number{memory: 140, dynamodb: 10, every: 15}.play(t, sets)
+	number{all: 140, few: 10, every: 15}.play(t, sets)
 }
 
 // shutOut checks that a worker has written nothing after its run was taken over.

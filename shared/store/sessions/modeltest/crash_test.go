@@ -88,7 +88,7 @@ func TestCrashes(t *testing.T) {
 			}})
 		}
 	}
-	number{memory: 354, dynamodb: 56, every: 5}.play(t, sets)
+	number{all: 354, few: 56, every: 5}.play(t, sets)
 }
 
 // crash plays one case; false if the operation needs fewer requests.

@@ -164,7 +164,7 @@ func TestDeletionWhileReading(t *testing.T) {
 		}
 	}
 	slices.SortStableFunc(sets, func(a, b set) int { return strings.Compare(a.of, b.of) })
-	number{memory: 4200, dynamodb: 172, every: 20}.play(t, sets)
+	number{all: 4200, few: 172, every: 20}.play(t, sets)
 }
 
 type read func(context.Context, *stores.Store) (any, error)
@@ -245,7 +245,7 @@ func TestDeletionWhileAppending(t *testing.T) {
 			}
 		}
 	}
-	number{memory: 432, dynamodb: 69, every: 5}.play(t, sets)
+	number{all: 432, few: 69, every: 5}.play(t, sets)
 }
 
 // late is an append, and a concurrent one, during which others append and delete.

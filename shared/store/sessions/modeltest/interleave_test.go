@@ -62,7 +62,7 @@ func TestInterleavings(t *testing.T) {
 			}})
 		}
 	}
-	number{memory: 546, dynamodb: 87, every: 5}.play(t, sets)
+	number{all: 546, few: 87, every: 5}.play(t, sets)
 }
 
 // interrupt plays one case; false if the operation needs fewer requests.

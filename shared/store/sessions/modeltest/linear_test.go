@@ -40,7 +40,7 @@ func TestOneSessionIsLinearizable(t *testing.T) {
 		return nil
 	}
 	store := open(hooks.New(storetest.Engine(t), hooks.Hooks{Before: yielding}))
-	rounds := number{memory: 100, dynamodb: 10}
+	rounds := number{all: 100, few: 10}
 	for round := range rounds.least() {
 		l := &linear{store: store, id: fmt.Sprintf("s%d", round), start: time.Now()}
 		if _, err := store.Create(t.Context(), newSession(l.id)); err != nil {

@@ -59,8 +59,8 @@ func TestForksOfRunningSessions(t *testing.T) {
 		m.clear(rt)
 		steps, over = steps+m.steps, over+m.over
 	})
-	number{memory: 1500, dynamodb: 1}.tell(t, steps, "steps")
-	number{memory: 60, dynamodb: 1}.tell(t, over, "forks of entries after an item in progress")
+	number{all: 1500, few: 1}.tell(t, steps, "steps")
+	number{all: 60, few: 1}.tell(t, over, "forks of entries after an item in progress")
 }
 
 // overOpen counts forks that include entries after an item in progress.

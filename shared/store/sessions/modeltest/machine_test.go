@@ -46,7 +46,7 @@ func TestStoreAgreesWithModel(t *testing.T) {
 		m.clear(rt)
 		steps += m.steps
 	})
-	number{memory: 1, dynamodb: 1}.tell(t, steps, "steps")
+	number{all: 1, few: 1}.tell(t, steps, "steps")
 }
 
 // machine is the state of one sequence.

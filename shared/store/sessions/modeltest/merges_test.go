@@ -36,14 +36,14 @@ func TestMerges(t *testing.T) {
 	}
 	begin.keep()
 	t.Run("one during another, which dies or continues", func(t *testing.T) {
-		n := number{memory: 80, dynamodb: 80}
+		n := number{all: 80, few: 80}
 		n.times(t, func(t *testing.T, i int) {
 			t.Helper()
 			merging{begin.fresh(t)}.inTheMidst(t, i/2, i%2 == 1)
 		})
 	})
 	t.Run("2, 3 and 6 in turns", func(t *testing.T) {
-		n := number{memory: 600, dynamodb: 12}
+		n := number{all: 600, few: 12}
 		n.times(t, func(t *testing.T, i int) {
 			t.Helper()
 			merging{begin.fresh(t)}.inTurns(t, []int{2, 3, 6}[i%3], property.Rand(t, i))

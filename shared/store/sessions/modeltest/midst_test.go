@@ -19,7 +19,7 @@ func TestReadsInTheMidst(t *testing.T) {
 			}})
 		}
 	}
-	number{memory: 80, dynamodb: 21, every: 3}.play(t, sets)
+	number{all: 80, few: 21, every: 3}.play(t, sets)
 }
 
 // read compares one interrupted read with the models before and after; false if it

@@ -95,7 +95,7 @@ func TestInterleavings_queue(t *testing.T) {
 			}
 		}
 	}
-	number{memory: 3000, dynamodb: 150, every: 20}.play(t, sets)
+	number{all: 3000, few: 150, every: 20}.play(t, sets)
 }
 
 // drains runs the queue until it is empty.

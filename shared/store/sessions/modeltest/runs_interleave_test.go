@@ -75,7 +75,7 @@ func TestInterleavings_runs(t *testing.T) {
 			}
 		}
 	}
-	number{memory: 4176, dynamodb: 232, every: 15}.play(t, sets)
+	number{all: 4176, few: 232, every: 15}.play(t, sets)
 }
 
 // limited is a store whose users may have few active runs, which last longer than any

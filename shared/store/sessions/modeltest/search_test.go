@@ -38,7 +38,7 @@ func TestSearchAgreesWithModel(t *testing.T) {
 		m.clear(rt)
 	})
 	t.Logf("%d searches found %d sessions, in %d pages, with %d sets of words", finder.searches, finder.found, finder.pages, finder.sets)
-	number{memory: 100, dynamodb: 1}.tell(t, finder.found, "sessions found")
+	number{all: 100, few: 1}.tell(t, finder.found, "sessions found")
 	if finder.sets == 0 && !t.Failed() {
 		t.Error("no set of words was stored")
 	}

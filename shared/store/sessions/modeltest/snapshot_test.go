@@ -29,7 +29,7 @@ func TestForkIsASnapshot(t *testing.T) {
 			}})
 		}
 	}
-	number{memory: 186, dynamodb: 37, every: 4}.play(t, sets)
+	number{all: 186, few: 37, every: 4}.play(t, sets)
 }
 
 // forkedMeanwhile is one case: a crash that many requests after the fork, or none for

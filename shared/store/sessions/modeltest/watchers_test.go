@@ -32,7 +32,7 @@ func TestWatchersMissNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin.keep()
-	n := number{memory: 800, dynamodb: 8}
+	n := number{all: 800, few: 8}
 	n.times(t, func(t *testing.T, i int) {
 		t.Helper()
 		st := begin.fresh(t)

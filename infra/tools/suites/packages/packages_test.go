@@ -1,4 +1,4 @@
-package memory_test
+package packages_test
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rethread/rethread/infra/tools/concurrent/memory"
+	"github.com/rethread/rethread/infra/tools/suites/packages"
 )
 
 func TestShared(t *testing.T) {
@@ -18,7 +18,7 @@ func TestShared(t *testing.T) {
 		"a lock":                  {"package p\nimport \"sync\"\nvar _ sync.Mutex", true},
 		"an atomic value":         {"package p\nimport \"sync/atomic\"\nvar _ atomic.Bool", true},
 		"neither":                 {"package p\nimport \"strings\"\nvar _ = strings.ToUpper", false},
-		"a system of processes":   {"package p\nimport _ \"" + memory.System + "\"\nfunc f() { go f() }", false},
+		"a system of processes":   {"package p\nimport _ \"" + packages.System + "\"\nfunc f() { go f() }", false},
 		"a name that begins so":   {"package p\nfunc f() { synchronise(); gone() }", false},
 		"a goroutine in a string": {"package p\nvar _ = \"go f()\"", false},
 	} {
@@ -27,7 +27,7 @@ func TestShared(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(tc.source), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := memory.Package{ImportPath: "p", Dir: dir, XTestGoFiles: []string{"p.go"}}.Shared()
+			got, err := packages.Package{ImportPath: "p", Dir: dir, XTestGoFiles: []string{"p.go"}}.Shared()
 			if err != nil || got != tc.want {
 				t.Errorf("%v, %v, want %v", got, err, tc.want)
 			}
@@ -38,7 +38,7 @@ func TestShared(t *testing.T) {
 // TestList checks packages that are known to share memory, and some that do not.
 func TestList(t *testing.T) {
 	t.Chdir(filepath.Join("..", "..", "..", ".."))
-	all, err := memory.List(t.Context())
+	all, err := packages.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestList(t *testing.T) {
 		"infra/local/lambda": true, "infra/local/queue": true, "infra/test/goclients/watch": true, "shared/store/table/memory": true,
 		"shared/observe/logs": true, "infra/test/e2e": false, "docs/examples/adk-go": false, "shared/domain/task": false,
 	} {
-		i := slices.IndexFunc(all, func(p memory.Package) bool { return p.ImportPath == "github.com/rethread/rethread/"+path })
+		i := slices.IndexFunc(all, func(p packages.Package) bool { return p.ImportPath == "github.com/rethread/rethread/"+path })
 		if i < 0 {
 			t.Errorf("%s is not listed, among %d", path, len(all))
 			continue

@@ -1,5 +1,5 @@
-// Package memory finds the packages that share memory between goroutines.
-package memory
+// Package packages lists the packages of the module, and says what their tests share and start.
+package packages
 
 import (
 	"context"
@@ -13,15 +13,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
+
+// Module is the path of the module.
+const Module = "github.com/rethread/rethread"
 
 // System is imported by tests that run the system as processes. The race detector of a
 // test does not cover other processes, so neither System nor those tests count as
 // sharing memory.
-const System = "github.com/rethread/rethread/infra/test/e2e"
+const System = Module + "/infra/test/e2e"
 
 // Package is a package as listed by the go command.
 type Package struct {
@@ -55,18 +61,64 @@ func (p Package) Shared() (bool, error) {
 	if p.ImportPath == System {
 		return false, nil
 	}
-	found := false
-	for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
+	found, system := false, false
+	err := p.each(slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles), func(file *ast.File) {
+		found, system = found || concurrent(file), system || imports(file, System)
+	})
+	return found && !system, err
+}
+
+// Starts reports whether the package's tests start the local system or DynamoDB Local.
+func (p Package) Starts() (found bool, err error) {
+	if p.ImportPath == System {
+		return true, nil
+	}
+	err = p.each(slices.Concat(p.TestGoFiles, p.XTestGoFiles), func(file *ast.File) {
+		found = found || imports(file, System, Module+"/infra/test/dynamotest", Module+"/infra/local/dynamodb-local", Module+"/infra/local/localtest")
+	})
+	return found, err
+}
+
+// Tests returns the names of the package's tests, examples and fuzz tests.
+func (p Package) Tests() (names []string, err error) {
+	err = p.each(slices.Concat(p.TestGoFiles, p.XTestGoFiles), func(file *ast.File) {
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if ok && f.Recv == nil && f.Name.Name != "TestMain" && isTest(f.Name.Name) {
+				names = append(names, f.Name.Name)
+			}
+		}
+	})
+	return names, err
+}
+
+// HasTest reports whether the package has a test of a name.
+func (p Package) HasTest(name *regexp.Regexp) (bool, error) {
+	names, err := p.Tests()
+	return slices.ContainsFunc(names, name.MatchString), err
+}
+
+// each parses files of the package.
+func (p Package) each(names []string, use func(*ast.File)) error {
+	for _, name := range names {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {
-			return false, err
+			return err
 		}
-		if imports(file, System) {
-			return false, nil
-		}
-		found = found || concurrent(file)
+		use(file)
 	}
-	return found, nil
+	return nil
+}
+
+// isTest reports whether `go test` runs functions of a name.
+func isTest(name string) bool {
+	for _, kind := range []string{"Test", "Fuzz", "Example"} {
+		if rest, ok := strings.CutPrefix(name, kind); ok {
+			first, _ := utf8.DecodeRuneInString(rest)
+			return !unicode.IsLower(first)
+		}
+	}
+	return false
 }
 
 // concurrent reports whether a file starts goroutines, or has what only they need.
