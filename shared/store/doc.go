@@ -36,7 +36,8 @@
 //	watchers of a log             W#log        W
 //	subscriptions of a connection WC#id        W
 //	retention timer of a session  L#log        RT
-//	push configurations of a task N#log        task
+//	push configurations of a task NS#log       task
+//	their ids                     N#log        task
 //	task that a run continues     N#log        run
 //	webhooks of a user            HK#user      HOOKS
 //	secrets of a webhook          HS#user      webhook

@@ -128,7 +128,7 @@ func spent(item map[string]types.AttributeValue) bool {
 
 // logOf returns the log that an item belongs to.
 func logOf(pk, sk string) (string, bool) {
-	for _, prefix := range []string{"L#", "W#", "SH#", "N#"} {
+	for _, prefix := range []string{"L#", "W#", "SH#", "N#", "NS#"} {
 		if log, ok := strings.CutPrefix(pk, prefix); ok {
 			return log, true
 		}

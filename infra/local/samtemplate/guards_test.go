@@ -13,8 +13,8 @@ import (
 )
 
 // TestSigningKeysAreGuarded checks template.yaml: no function can read the keys that
-// sign notifications (the partition SIGN) or the webhooks' secrets (HS#…) but those
-// that need them.
+// sign notifications (the partition SIGN), the webhooks' secrets (HS#…) or the
+// credentials of push notifications (NS#…) but those that need them.
 func TestSigningKeysAreGuarded(t *testing.T) {
 	root, err := repo.Root("")
 	if err != nil {
@@ -28,15 +28,15 @@ func TestSigningKeysAreGuarded(t *testing.T) {
 	}
 	readers := map[string][]string{}
 	for _, f := range got.Functions {
-		for _, partition := range []string{"SIGN", "HS#*"} {
+		for _, partition := range []string{"SIGN", "HS#*", "NS#*"} {
 			if opens(f.Permissions, partition) {
 				readers[f.LogicalID] = append(readers[f.LogicalID], partition)
 			}
 		}
 	}
 	want := map[string][]string{
-		"A2AFunction":      {"SIGN"}, // publishes the public keys
-		"DeliverFunction":  {"SIGN", "HS#*"},
+		"A2AFunction":      {"SIGN", "NS#*"}, // publishes the public keys; stores push configurations
+		"DeliverFunction":  {"SIGN", "HS#*", "NS#*"},
 		"WebhooksFunction": {"HS#*"},
 		"ErasureFunction":  {"HS#*"}, // deletes a user's webhooks
 		"SweeperFunction":  {"HS#*"},
@@ -59,7 +59,7 @@ func opens(all []samtemplate.Permission, partition string) bool {
 			return false
 		}
 		reads := slices.ContainsFunc(p.Actions, func(a string) bool {
-			return a == "dynamodb:GetItem" || a == "dynamodb:Query" || a == "dynamodb:*"
+			return slices.Contains([]string{"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:*"}, a)
 		})
 		allowed = allowed || !p.Deny && covers && reads
 	}

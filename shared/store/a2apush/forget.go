@@ -14,17 +14,23 @@ import (
 // ForgetLog implements sessions.Dependent: it removes configurations and the
 // deliveries that wait for them.
 func (s *Store) ForgetLog(ctx context.Context, log string) error {
-	err := s.base.DB.Pages(ctx, records.Partition(pushPK(log)), func(page []table.Item) (bool, error) {
+	err := s.base.DB.Pages(ctx, records.Partition(listPK(log)), func(page []table.Item) (bool, error) {
+		var writes []table.Write
 		for _, item := range page {
-			configs, _ := item[pushedConfigs].(*types.AttributeValueMemberM)
+			at := place{log, table.Text(item, table.SK)}
+			writes = append(writes, table.Delete(at.configs()))
+			configs, _ := item[attrConfigs].(*types.AttributeValueMemberM)
 			if configs == nil {
 				continue
 			}
 			for id := range configs.Value {
-				if err := s.lanes.Forget(ctx, push.Target(log, table.Text(item, table.SK), id).Group()); err != nil {
+				if err := s.lanes.Forget(ctx, push.Target(log, at.task, id).Group()); err != nil {
 					return false, err
 				}
 			}
+		}
+		if err := s.base.DB.BatchWrite(ctx, writes); err != nil { // first, as the list names them
+			return false, err
 		}
 		return true, s.base.DB.DeleteItems(ctx, page)
 	})

@@ -8,18 +8,14 @@ import (
 )
 
 // pushed holds all push configurations of a task in one item, so that reading them
-// takes one read unit and one condition limits their number. Its partition is
-// separate from the log's, so that functions that may read logs cannot read its
-// secrets.
+// takes one read unit and one condition limits their number. Configurations have
+// credentials, hence a partition of their own, which few functions may read.
 type pushed struct {
 	PK      string                `dynamodbav:"PK"`
 	SK      string                `dynamodbav:"SK"`
-	User    string                `dynamodbav:"u,omitempty"`
-	Session string                `dynamodbav:"s,omitempty"`
-	Configs map[string]pushConfig `dynamodbav:"c,omitempty"`
-	// Task is set instead of all else under the id of a run: the task that the run
-	// belongs to.
-	Task string `dynamodbav:"t,omitempty"`
+	User    string                `dynamodbav:"u"`
+	Session string                `dynamodbav:"s"`
+	Configs map[string]pushConfig `dynamodbav:"c"`
 }
 
 type pushConfig struct {
@@ -31,8 +27,19 @@ type pushConfig struct {
 	Since       int64  `dynamodbav:"ct,omitempty"`
 }
 
+// listed names the configurations of a task, for functions that find the receivers of
+// an event or delete a session. Each write of pushed writes it too, in one transaction.
+type listed struct {
+	PK string `dynamodbav:"PK"`
+	SK string `dynamodbav:"SK"`
+	// Since is pushConfig.Since by the id of the configuration.
+	Since map[string]int64 `dynamodbav:"c,omitempty"`
+	// Task is set instead under the id of a run: the task that the run belongs to.
+	Task string `dynamodbav:"t,omitempty"`
+}
+
 const (
-	pushedConfigs = "c"
+	attrConfigs   = "c" // of pushed and of listed
 	pushConfigURL = "u" // of a pushConfig
 )
 

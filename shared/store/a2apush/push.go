@@ -44,35 +44,40 @@ func (s *Store) PutConfig(ctx context.Context, t push.Task, c push.Config) error
 	if err != nil {
 		return err
 	}
-	return records.Contended(ctx, func() error { return s.tryPutConfig(ctx, pushKey(h.Log, t.ID), t, c) })
+	return records.Contended(ctx, func() error { return s.tryPutConfig(ctx, place{h.Log, t.ID}, t, c) })
 }
 
 // tryPutConfig puts the first configuration of a task, or adds one; it returns
 // table.ErrConditionFailed if the configurations changed concurrently.
-func (s *Store) tryPutConfig(ctx context.Context, k table.Key, t push.Task, c push.Config) error {
+func (s *Store) tryPutConfig(ctx context.Context, p place, t push.Task, c push.Config) error {
 	item := pushConfig{
 		URL: c.URL, Token: c.Token, Scheme: c.Scheme, Credentials: c.Credentials, Version: c.Version, Since: c.Since,
 	}
-	err := s.base.DB.Put(ctx, pushed{
-		PK: k.PK, SK: k.SK, User: t.UserID, Session: t.SessionID, Configs: map[string]pushConfig{c.ID: item},
-	}, table.ItemNotExists())
-	if !errors.Is(err, table.ErrConditionFailed) {
-		return err
-	}
-	all, one := table.At(pushedConfigs), table.At(pushedConfigs, c.ID)
-	err = s.base.DB.Update(ctx, k, []table.Change{table.Set(one, item)},
-		table.Exists(all), table.Or(table.Exists(one), table.SizeLess(all, push.MaxConfigs)))
-	if !errors.Is(err, table.ErrConditionFailed) {
-		return err
-	}
+	of, list := p.configs(), p.list()
 	var now pushed
-	if _, err := s.base.DB.Get(ctx, k, &now); err != nil {
+	found, err := s.base.DB.Get(ctx, of, &now)
+	if err != nil {
 		return err
+	}
+	if !found {
+		return s.base.DB.Transact(
+			ctx,
+			table.Put(pushed{
+				PK: of.PK, SK: of.SK, User: t.UserID, Session: t.SessionID, Configs: map[string]pushConfig{c.ID: item},
+			}, table.ItemNotExists()),
+			table.Put(listed{PK: list.PK, SK: list.SK, Since: map[string]int64{c.ID: c.Since}}),
+		)
 	}
 	if _, known := now.Configs[c.ID]; !known && len(now.Configs) >= push.MaxConfigs {
 		return fault.New(fault.Invalid, "a task has at most %d push notification configurations", push.MaxConfigs)
 	}
-	return err
+	all, one := table.At(attrConfigs), table.At(attrConfigs, c.ID)
+	return s.base.DB.Transact(
+		ctx,
+		table.Update(of, []table.Change{table.Set(one, item)},
+			table.Exists(all), table.Or(table.Exists(one), table.SizeLess(all, push.MaxConfigs))),
+		table.Update(list, []table.Change{table.Set(one, c.Since)}, table.Exists(all)),
+	)
 }
 
 // Configs implements push.Store.
@@ -82,7 +87,7 @@ func (s *Store) Configs(ctx context.Context, t push.Task) ([]push.Config, error)
 		return nil, err
 	}
 	var item pushed
-	if _, err := s.base.DB.Get(ctx, pushKey(h.Log, t.ID), &item); err != nil {
+	if _, err := s.base.DB.Get(ctx, place{h.Log, t.ID}.configs(), &item); err != nil {
 		return nil, err
 	}
 	return item.configs(), nil
@@ -95,15 +100,15 @@ func (s *Store) DeleteConfig(ctx context.Context, t push.Task, id string) error 
 	if err != nil {
 		return err
 	}
-	k, target := pushKey(h.Log, t.ID), push.Target(h.Log, t.ID, id)
+	p, target := place{h.Log, t.ID}, push.Target(h.Log, t.ID, id)
 	err = s.lanes.RemoveTarget(ctx, target, func() error {
 		var item pushed
-		_, err := s.base.DB.Get(ctx, k, &item)
+		_, err := s.base.DB.Get(ctx, p.configs(), &item)
 		if _, exists := item.Configs[id]; !exists && err == nil {
 			err = errNoConfig
 		}
 		return err
-	}, removeConfig(k, id))
+	}, removal(p, id)...)
 	if errors.Is(err, errNoConfig) {
 		return s.lanes.Forget(ctx, target.Group())
 	}
@@ -113,11 +118,15 @@ func (s *Store) DeleteConfig(ctx context.Context, t push.Task, id string) error 
 // errNoConfig says that a push configuration does not exist.
 var errNoConfig = errors.New("no such push configuration")
 
-// removeConfig returns the write that removes an existing configuration if the
-// conditions in more hold.
-func removeConfig(k table.Key, id string, more ...table.Condition) table.Write {
-	one := table.At(pushedConfigs, id)
-	return table.Update(k, []table.Change{table.Remove(one)}, append(more, table.Exists(one))...)
+// removal returns the writes that remove an existing configuration if the conditions
+// in more hold.
+func removal(p place, id string, more ...table.Condition) []table.Write {
+	one := table.At(attrConfigs, id)
+	remove := []table.Change{table.Remove(one)}
+	return []table.Write{
+		table.Update(p.configs(), remove, append(more, table.Exists(one))...),
+		table.Update(p.list(), remove, table.Exists(one)),
+	}
 }
 
 // ContinueTask implements push.Store.
@@ -126,6 +135,6 @@ func (s *Store) ContinueTask(ctx context.Context, t push.Task, runID string) err
 	if err != nil {
 		return err
 	}
-	k := pushKey(h.Log, runID)
-	return s.base.DB.Put(ctx, pushed{PK: k.PK, SK: k.SK, Task: t.ID})
+	k := place{h.Log, runID}.list()
+	return s.base.DB.Put(ctx, listed{PK: k.PK, SK: k.SK, Task: t.ID})
 }

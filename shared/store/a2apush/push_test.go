@@ -3,6 +3,7 @@ package a2apush_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,11 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 func wantConfigs(t *testing.T, s *stores.Store, task push.Task, want ...push.Config) {
@@ -219,4 +222,43 @@ func TestDropTarget(t *testing.T) {
 	if _, _, err := s.TargetConfig(t.Context(), delivery.Target{Kind: "other", Name: "x"}); !errors.Is(err, delivery.ErrNothing) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// Only the guarded partition has the credentials, and nothing of it outlives the session.
+func TestCredentials_are_apart(t *testing.T) {
+	t.Parallel()
+	engine := storetest.Engine(t)
+	s := stores.New(engine)
+	task := push.Task{UserID: fixture.Alice, SessionID: uuid.NewString(), ID: "t"}
+	fixture.Session(t, s, fixture.Alice, task.SessionID, nil)
+	const secret = "f2a6c1"
+	c := fixture.PushConfig("a")
+	c.Token, c.Credentials = "token "+secret, "credentials "+secret
+	fixture.PutConfigs(t, s, task, c, fixture.PushConfig("b"))
+	holders := func() (all []string) {
+		for _, item := range storetest.Items(t, engine) {
+			if text := fmt.Sprint(plain(t, item)); strings.Contains(text, secret) {
+				all = append(all, storetest.Text(t, item, table.PK))
+			}
+		}
+		return all
+	}
+	if diff := cmp.Diff([]string{"NS#" + fixture.Log(t, s, task.SessionID)}, holders()); diff != "" {
+		t.Errorf("partitions with credentials (-want +got):\n%s", diff)
+	}
+	if err := s.Delete(t.Context(), fixture.Alice, task.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	if got := holders(); got != nil {
+		t.Errorf("after the session was deleted, credentials are in %v", got)
+	}
+}
+
+func plain(t *testing.T, item table.Item) map[string]any {
+	t.Helper()
+	var out map[string]any
+	if err := table.Decode(item, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
@@ -22,21 +24,20 @@ func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Targe
 		return nil, err
 	}
 	id := e.RunID
-	var item pushed
-	if _, err := s.base.DB.Get(ctx, pushKey(log, id), &item); err != nil {
+	var list listed
+	if _, err := s.base.DB.Get(ctx, place{log, id}.list(), &list); err != nil {
 		return nil, err
 	}
-	if item.Task != "" {
-		id = item.Task
-		item = pushed{}
-		if _, err := s.base.DB.Get(ctx, pushKey(log, id), &item); err != nil {
+	if list.Task != "" {
+		id, list = list.Task, listed{}
+		if _, err := s.base.DB.Get(ctx, place{log, id}.list(), &list); err != nil {
 			return nil, err
 		}
 	}
 	var targets []delivery.Target
-	for _, c := range item.configs() {
-		if c.Since <= e.Time {
-			targets = append(targets, push.Target(log, id, c.ID))
+	for _, config := range slices.Sorted(maps.Keys(list.Since)) {
+		if list.Since[config] <= e.Time {
+			targets = append(targets, push.Target(log, id, config))
 		}
 	}
 	return targets, nil
@@ -64,7 +65,7 @@ func (s *Store) TargetConfig(ctx context.Context, t delivery.Target) (push.Task,
 		return push.Task{}, push.Config{}, fmt.Errorf("%w: no push configuration is named %q", delivery.ErrGone, t.Name)
 	}
 	var item pushed
-	if _, err := s.base.DB.Get(ctx, pushKey(log, id), &item); err != nil {
+	if _, err := s.base.DB.Get(ctx, place{log, id}.configs(), &item); err != nil {
 		return push.Task{}, push.Config{}, err
 	}
 	c, ok := item.Configs[config]
@@ -80,8 +81,8 @@ func (s *Store) DropTarget(ctx context.Context, t delivery.Target, url string) e
 	if !ok {
 		return nil
 	}
-	sameURL := table.Equal(table.At(pushedConfigs, config, pushConfigURL), url)
-	err := s.base.DB.Write(ctx, removeConfig(pushKey(log, id), config, sameURL))
+	sameURL := table.Equal(table.At(attrConfigs, config, pushConfigURL), url)
+	err := s.base.DB.Transact(ctx, removal(place{log, id}, config, sameURL)...)
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil
 	}
