@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/demoagent"
+	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 )
 
 const (
@@ -58,10 +59,7 @@ func (s *System) parameters() (map[string]string, error) {
 		return nil, err
 	}
 	s.headers = headers
-	out := map[string]string{
-		"JwtIssuer": s.URL() + devPrefix, "JwtAudience": audience,
-		"Agents": agents, "AgentApiKey": key,
-	}
+	out := map[string]string{"JwtAudience": audience, "Agents": agents, "AgentApiKey": key}
 	maps.Copy(out, s.opts.SignIn.parameters())
 	more := map[string]string{"LogLevel": s.opts.LogLevel, "RunLease": s.opts.RunLease}
 	maps.Copy(more, s.opts.Parameters)
@@ -76,6 +74,7 @@ func (s *System) parameters() (map[string]string, error) {
 // defaults are values of parameters that some templates do not declare.
 func (s *System) defaults() map[string]string {
 	return map[string]string{
+		"JwtIssuer":      cmp.Or(s.opts.SignIn.Issuer, s.URL()+devPrefix),
 		"LogAgentErrors": cmp.Or(s.opts.LogAgentErrors, "true"),
 		"EventBusName":   busName, "Metrics": cmp.Or(s.opts.Metrics, "off"), "OtlpEndpoint": s.opts.OtlpEndpoint, "OtlpHeaders": s.headers,
 	}
@@ -89,6 +88,9 @@ func (s *System) agents() (string, error) {
 	if s.opts.Agents != "" {
 		if err := json.Unmarshal([]byte(s.opts.Agents), &all); err != nil {
 			return "", fmt.Errorf("AGENTS must be a JSON object that maps names to agents: %w", err)
+		}
+		if _, err := agentconfig.Parse(s.opts.Agents, s.agentSecret); err != nil {
+			return "", fmt.Errorf("AGENTS: %w", err)
 		}
 	}
 	demo, err := json.Marshal(map[string]string{"type": "http", "url": s.demoURL})
@@ -105,4 +107,10 @@ func (s *System) agents() (string, error) {
 		return "", fmt.Errorf("configure the agents: %w", err)
 	}
 	return string(text), nil
+}
+
+// agentSecret returns the secrets that the template passes to the function that calls
+// agents.
+func (s *System) agentSecret(variable string) (string, bool) {
+	return s.opts.AgentAPIKey, variable == "AGENT_API_KEY" && s.opts.AgentAPIKey != ""
 }

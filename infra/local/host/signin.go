@@ -20,14 +20,14 @@ type SignIn struct {
 
 func (s SignIn) configured() bool { return s.Issuer != "" }
 
-// parameters are the template's parameters that the provider sets.
+// parameters are the template's parameters that the provider sets, without its address.
 func (s SignIn) parameters() map[string]string {
 	out := map[string]string{}
 	if !s.configured() {
 		return out
 	}
 	for name, value := range map[string]string{
-		"JwtIssuer": s.Issuer, "JwtAudience": s.Audience, "ConsoleClientId": s.ClientID, "ConsoleScope": s.Scope,
+		"JwtAudience": s.Audience, "ConsoleClientId": s.ClientID, "ConsoleScope": s.Scope,
 	} {
 		if value != "" {
 			out[name] = value

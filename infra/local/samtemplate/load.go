@@ -9,9 +9,10 @@ import (
 
 // Options are the values that a deployment would provide.
 type Options struct {
-	// Parameters override the template's defaults.
+	// Parameters override the template's defaults. They must obey the template's rules.
 	Parameters map[string]string
-	// Defaults override the template's defaults, for the parameters that it has.
+	// Defaults override the template's defaults, for the parameters that it has. The
+	// rules do not hold for them: a local issuer, say, has no certificate.
 	Defaults map[string]string
 	// Region, Account and Stack are the values of the pseudo parameters; empty ones
 	// have defaults.

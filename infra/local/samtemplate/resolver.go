@@ -70,10 +70,14 @@ func readParameters(node *yaml.Node, opts Options) (map[string]*yaml.Node, error
 	values := map[string]*yaml.Node{}
 	for key, spec := range pairs(node) {
 		value := field(spec, "Default")
-		for _, values := range []map[string]string{opts.Defaults, opts.Parameters} {
-			if override, ok := values[key.Value]; ok {
-				value = text(key, override)
+		if override, ok := opts.Defaults[key.Value]; ok {
+			value = text(key, override)
+		}
+		if override, ok := opts.Parameters[key.Value]; ok {
+			if err := checkParameter(key.Value, spec, override); err != nil {
+				return nil, err
 			}
+			value = text(key, override)
 		}
 		if value == nil {
 			return nil, at(key, "parameter %s has no default and no value was given", key.Value)

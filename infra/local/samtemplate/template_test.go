@@ -16,7 +16,8 @@ const head = "Transform: AWS::Serverless-2016-10-31\n"
 func TestLoad(t *testing.T) {
 	t.Run("reads template.yaml", func(t *testing.T) {
 		template, err := samtemplate.Load("../../../template.yaml", samtemplate.Options{
-			Parameters: map[string]string{"JwtIssuer": "http://127.0.0.1:3000/dev", "JwtAudience": "one,two"},
+			Defaults:   map[string]string{"JwtIssuer": "http://127.0.0.1:3000/dev"},
+			Parameters: map[string]string{"JwtAudience": "one,two"},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -120,7 +120,7 @@ var definition = sync.OnceValues(func() (samtemplate.Table, error) {
 		return samtemplate.Table{}, err
 	}
 	template, err := samtemplate.Load(filepath.Join(root, "template.yaml"), samtemplate.Options{
-		Parameters: map[string]string{"JwtIssuer": "test", "JwtAudience": "test"},
+		Parameters: map[string]string{"JwtIssuer": "https://test", "JwtAudience": "test"},
 	})
 	if err != nil {
 		return samtemplate.Table{}, err

@@ -70,7 +70,7 @@ func mustFunctions(t *testing.T) map[string]filters {
 		t.Fatal(err)
 	}
 	template, err := samtemplate.Load(filepath.Join(root, "template.yaml"), samtemplate.Options{
-		Parameters: map[string]string{"JwtIssuer": "test", "JwtAudience": "test"},
+		Parameters: map[string]string{"JwtIssuer": "https://test", "JwtAudience": "test"},
 	})
 	if err != nil {
 		t.Fatal(err)
