@@ -2,8 +2,10 @@ package boot
 
 import (
 	"context"
+	"log/slog"
 	"os"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 
 	"github.com/rethread/rethread/shared/client/eventbus"
@@ -37,13 +39,21 @@ func (p *published) add(record int, read []delivery.Event) {
 	}
 }
 
-// publish publishes the events, and stores each failure as the error of its record.
-func (p *published) publish(ctx context.Context, bus delivery.Bus, errs []error) {
+// publish publishes the events, and stores each failure as the error of its record. An
+// event that the bus will always refuse is skipped, so that it does not block others.
+func (p *published) publish(
+	ctx context.Context, bus delivery.Bus, records []events.DynamoDBEventRecord, errs []error, log *slog.Logger,
+) {
 	if len(p.events) == 0 {
 		return
 	}
 	for i, err := range bus.Publish(ctx, p.events) {
-		if record := p.records[i]; err != nil && errs[record] == nil {
+		record := p.records[i]
+		switch {
+		case err == nil:
+		case !mayPass(err):
+			skip(ctx, records[record], err, log)
+		case errs[record] == nil:
 			errs[record] = err
 		}
 	}

@@ -47,7 +47,7 @@ func Dispatch(read EventReader, to *delivery.Dispatcher, bus delivery.Bus, log *
 			for i := 0; i < len(all) && errs[i] == nil; i++ {
 				queued.add(i, all[i].events)
 			}
-			queued.publish(ctx, bus, errs)
+			queued.publish(ctx, bus, event.Records, errs, log)
 		}
 		return failures(ctx, event.Records, errs, log), nil
 	}

@@ -78,7 +78,7 @@ func findSafely(ctx context.Context, to *delivery.Dispatcher, e delivery.Event) 
 // skip logs and counts a change that is skipped so that those after it are processed.
 func skip(ctx context.Context, record events.DynamoDBEventRecord, err error, log *slog.Logger) {
 	metrics.Count(ctx, metrics.ItemsSkipped, 1)
-	log.ErrorContext(ctx, "a change cannot be read and is skipped", "record", record.Change.SequenceNumber, "error", err)
+	log.ErrorContext(ctx, "a change cannot be read or published and is skipped", "record", record.Change.SequenceNumber, "error", err)
 }
 
 // eventsOf reads the events of one change. It treats a panic like an error.

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/smithy-go"
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/delivery"
@@ -176,8 +177,12 @@ type board struct {
 func (b *board) Publish(_ context.Context, events []delivery.Event) []error {
 	errs := make([]error, len(events))
 	for i, e := range events {
-		if e.Log == b.fails {
-			errs[i] = errors.New("no bus")
+		switch e.Log {
+		case b.fails:
+			errs[i] = fmt.Errorf("%w: no bus", fault.Of(fault.Busy))
+			continue
+		case "unfit":
+			errs[i] = errors.New("MalformedDetail")
 			continue
 		}
 		b.got = append(b.got, e.ID)
@@ -200,6 +205,11 @@ func TestAutomations_with_a_bus(t *testing.T) {
 			[]string{"a1.1", "a1.2", "b3.1", "b3.2", "deaf2.1", "deaf2.2"},
 			[]string{"a1.1", "a1.2", "b3.1", "b3.2"},
 			[]string{"101"},
+		},
+		"skips what the bus will always refuse": {
+			[]string{"a", "unfit", "b"},
+			[]string{"a1.1", "a1.2", "b3.1", "b3.2", "unfit2.1", "unfit2.2"},
+			[]string{"a1.1", "a1.2", "b3.1", "b3.2"}, nil,
 		},
 		"publishes nothing without events": {[]string{"quiet", "odd"}, nil, nil, nil},
 	} {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
+	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/cloudevent"
 	"github.com/rethread/rethread/shared/domain/delivery"
@@ -47,7 +48,8 @@ type Bus struct {
 func New(client *eventbridge.Client, name string) *Bus { return &Bus{client: client, name: name} }
 
 // Publish implements delivery.Bus. EventBridge does not order events, so an event
-// that fails does not hold back later ones.
+// that fails does not hold back later ones. An error that is neither a fault.Busy nor
+// the AWS client's says that the bus will always refuse the event.
 func (b *Bus) Publish(ctx context.Context, events []delivery.Event) []error {
 	errs := make([]error, len(events))
 	var pending []pendingEntry
@@ -109,12 +111,23 @@ func (b *Bus) try(ctx context.Context, pending []pendingEntry, errs []error) (ag
 		case err != nil:
 			errs[p.at] = fmt.Errorf("put events on bus %s: %w", b.name, err)
 		case out.Entries[i].ErrorCode != nil:
-			errs[p.at] = fmt.Errorf("put an event on bus %s: %s: %s",
-				b.name, *out.Entries[i].ErrorCode, aws.ToString(out.Entries[i].ErrorMessage))
-			again = append(again, p)
+			errs[p.at] = b.refusal(out.Entries[i])
+			if errors.Is(errs[p.at], fault.Of(fault.Busy)) {
+				again = append(again, p)
+			}
 		default:
 			errs[p.at] = nil
 		}
 	}
 	return again
+}
+
+// refusal is a fault.Busy, unless the bus will always refuse the entry.
+func (b *Bus) refusal(of types.PutEventsResultEntry) error {
+	code := aws.ToString(of.ErrorCode)
+	err := fmt.Errorf("put an event on bus %s: %s: %s", b.name, code, aws.ToString(of.ErrorMessage))
+	if code == "InvalidArgument" || code == "MalformedDetail" {
+		return err
+	}
+	return fmt.Errorf("%w: %w", fault.Of(fault.Busy), err)
 }

@@ -29,6 +29,7 @@ import (
 type service struct {
 	*bus.Bus
 	fails map[string]int // how many entries to refuse, by their event's type
+	unfit string         // the type of an event whose details the bus cannot read
 	down  bool
 	calls []time.Time
 }
@@ -54,9 +55,12 @@ func (s *service) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, e := range in.Entries {
-		if typ := fmt.Sprint(e["DetailType"]); s.fails[typ] > 0 {
+		switch typ := fmt.Sprint(e["DetailType"]); {
+		case s.fails[typ] > 0:
 			s.fails[typ]--
 			e["Source"] = "aws.mine" // a reserved source
+		case s.unfit == typ:
+			e["Detail"] = "{"
 		}
 	}
 	body, _ = json.Marshal(in) // what was read can be written
@@ -115,6 +119,9 @@ func TestPublish(t *testing.T) {
 		"returns the error of an entry that is refused three times": {
 			service: service{fails: map[string]int{"run.failed": 9}}, types: three,
 			failed: []int{1}, calls: 3, waits: twice, accepted: 2,
+		},
+		"sends an entry once that the bus will always refuse": {
+			service: service{unfit: "run.failed"}, types: three, failed: []int{1}, calls: 1, accepted: 2,
 		},
 		"does not repeat a failed request, which the AWS client has repeated": {
 			service: service{down: true}, types: []delivery.Type{delivery.RunStarted, delivery.RunFailed},
