@@ -66,6 +66,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 			"AgentsParameter":    os.Getenv("AGENTS_PARAMETER"), "AgentApiKeyParameter": os.Getenv("AGENT_API_KEY_PARAMETER"),
 			"OtlpHeadersParameter": os.Getenv("OTEL_EXPORTER_OTLP_HEADERS_PARAMETER"),
 			"DeliveryBackoff":      os.Getenv("DELIVERY_BACKOFF"),
+			"AdminScope":           os.Getenv("ADMIN_SCOPE"), "AdminClaim": os.Getenv("ADMIN_CLAIM"),
 		},
 		SignIn: host.SignIn{
 			Issuer: os.Getenv("JWT_ISSUER"), Audience: os.Getenv("JWT_AUDIENCE"),

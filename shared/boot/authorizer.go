@@ -49,7 +49,7 @@ func StartAuthorizer() {
 		log.ErrorContext(ctx, "the function cannot start", "error", err)
 		os.Exit(1)
 	}
-	serve(log, Authorizer(verifier, log))
+	serve(log, Authorizer(verifier, NewAdmins(), log))
 }
 
 // Authorizer handles the REQUEST events of WebSocket and REST APIs. A valid token
@@ -57,7 +57,7 @@ func StartAuthorizer() {
 // the caller in requestContext.authorizer as sub, exp (seconds since 1970, as text)
 // and scope. Any other request gets 401, including one with a valid token whose sub
 // is not a possible user id (access.IsUserID).
-func Authorizer(verifier *tokens.Verifier, log *slog.Logger) AuthorizerHandler {
+func Authorizer(verifier *tokens.Verifier, admins Admins, log *slog.Logger) AuthorizerHandler {
 	return func(ctx context.Context, event events.APIGatewayCustomAuthorizerRequestTypeRequest) (
 		events.APIGatewayCustomAuthorizerResponse, error,
 	) {
@@ -73,6 +73,7 @@ func Authorizer(verifier *tokens.Verifier, log *slog.Logger) AuthorizerHandler {
 			log.ErrorContext(ctx, "the caller could not be identified", "error", err)
 			return events.APIGatewayCustomAuthorizerResponse{}, fmt.Errorf("identify the caller: %w", err)
 		}
+		id.Scope = admins.Scope(id.Scope, func() map[string]any { return id.Claims })
 		return allow(event.MethodArn, id)
 	}
 }

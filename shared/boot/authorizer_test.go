@@ -161,7 +161,7 @@ func newAuthorizer(t *testing.T) *authorizer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.authorize = boot.Authorizer(verifier, log)
+	a.authorize = boot.Authorizer(verifier, boot.Admins{}, log)
 	return a
 }
 

@@ -24,12 +24,10 @@ import (
 // grows only by a third.
 const inlineBody = 128 << 10
 
-// adminVariable is the environment variable with the scope that makes admins.
-const adminVariable = "ADMIN_SCOPE"
-
 // HTTP adapts a handler to the HTTP API's events, payload format 2.0.
 func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 	var accessor core.RequestAccessorV2
+	admins := NewAdmins()
 	return func(ctx context.Context, event events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 		next := h
 		path, err := routedPath(event)
@@ -37,7 +35,7 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 			next, path = http.HandlerFunc(refusePath), "/"
 		}
 		event.RawPath = path
-		r, err := accessor.EventToRequestWithContext(identified(ctx, event), event)
+		r, err := accessor.EventToRequestWithContext(identified(ctx, event, admins), event)
 		if err != nil {
 			return events.APIGatewayV2HTTPResponse{}, fmt.Errorf("convert the gateway's event: %w", err)
 		}
@@ -60,11 +58,12 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 
 // identified returns a context with the caller's identity, as verified by the
 // gateway's authorizer, and the request's id.
-func identified(ctx context.Context, event events.APIGatewayV2HTTPRequest) context.Context {
+func identified(ctx context.Context, event events.APIGatewayV2HTTPRequest, admins Admins) context.Context {
 	ctx = rest.WithRequestID(ctx, event.RequestContext.RequestID)
 	// An id under which nothing can be stored counts as none: 401.
 	if a := event.RequestContext.Authorizer; a != nil && a.JWT != nil && access.IsUserID(a.JWT.Claims["sub"]) {
-		ctx = rest.WithScope(rest.WithUser(ctx, a.JWT.Claims["sub"]), scopeOf(a.JWT.Claims))
+		scope := admins.Scope(scopeOf(a.JWT.Claims), func() map[string]any { return claimsOf(event.Headers) })
+		ctx = rest.WithScope(rest.WithUser(ctx, a.JWT.Claims["sub"]), scope)
 	}
 	return ctx
 }
@@ -85,7 +84,7 @@ func (d Deps) API() rest.Config {
 	return rest.Config{
 		Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Tasks: d.Store, Feedback: d.Store,
 		Idempotency: d.Store, Exports: d.Store, Imports: d.Store, Erasures: d.Store, Quotas: d.Store,
-		Grants: d.Store, Shares: d.Store, AdminScope: os.Getenv(adminVariable), NewToken: rand.Text,
+		Grants: d.Store, Shares: d.Store, AdminScope: adminScope(), NewToken: rand.Text,
 		Automations: d.Store,
 		Runs:        d.Store, Agents: d, StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 		Log: d.Log, Now: time.Now, NewID: uuid.NewString,

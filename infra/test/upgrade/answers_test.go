@@ -22,7 +22,7 @@ const (
 // same table, except those that were changed on purpose.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	items, answers, at := mustRead[item](t, "items.jsonl.zst"), mustAnswers(t), mustStory(t)
+	items, answers, at := mustItems(t), mustAnswers(t), mustStory(t)
 	kinds := map[string]int{}
 	for _, one := range items {
 		kinds[kind(one.pk(), one.sk())]++

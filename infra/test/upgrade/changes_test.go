@@ -24,7 +24,7 @@ const minRecords, minFrames, minDeliveries, minImages = 283, 150, 100, 2 * minIt
 // filters match the same records, and their processing has the same results.
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	items, changes, at := mustRead[item](t, "items.jsonl.zst"), mustRead[change](t, "changes.jsonl.zst"), mustStory(t)
+	items, changes, at := mustItems(t), mustRead[change](t, "changes.jsonl.zst"), mustStory(t)
 	s, functions := newSystem(t, items, at.now()), mustFunctions(t)
 	frames, deliveries := 0, 0
 	for _, c := range changes {

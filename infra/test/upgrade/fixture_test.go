@@ -127,3 +127,28 @@ func kind(pk, sk string) string {
 	}
 	return partition + " " + sort
 }
+
+// mustItems reads the fixture's items. Push configurations are in the present form,
+// with their credentials apart: no release had the older one.
+func mustItems(t testing.TB) (all []item) {
+	t.Helper()
+	for _, i := range mustRead[item](t, "items.jsonl.zst") {
+		log, of := strings.CutPrefix(i.pk(), "N#")
+		configs, ok := i["c"]
+		if !of || !ok {
+			all = append(all, i)
+			continue
+		}
+		since := map[string]events.DynamoDBAttributeValue{}
+		for id, c := range configs.Map() {
+			since[id] = events.NewNumberAttribute("0")
+			if ct, ok := c.Map()["ct"]; ok {
+				since[id] = ct
+			}
+		}
+		all = append(all, item{"PK": i["PK"], "SK": i["SK"], "c": events.NewMapAttribute(since)})
+		i["PK"] = events.NewStringAttribute("NS#" + log)
+		all = append(all, i)
+	}
+	return all
+}

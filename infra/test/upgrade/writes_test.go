@@ -34,7 +34,7 @@ type writer struct {
 // with all of their data.
 func TestWrites(t *testing.T) {
 	t.Parallel()
-	items, messages, at := mustRead[item](t, "items.jsonl.zst"), mustRead[message](t, "messages.jsonl.zst"), mustStory(t)
+	items, messages, at := mustItems(t), mustRead[message](t, "messages.jsonl.zst"), mustStory(t)
 	w := &writer{newSystem(t, items, at.now()), t, at, 0, 0}
 	w.goesOnWithRuns()
 	w.takesOverQueues(messages)

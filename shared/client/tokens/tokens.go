@@ -44,6 +44,7 @@ type Identity struct {
 	Subject string
 	Expires time.Time
 	Scope   string // what the token allows, words separated by blanks; empty where it says nothing
+	Claims  map[string]any
 }
 
 // Verifier verifies tokens of one issuer. It is safe for concurrent use and caches
@@ -116,7 +117,7 @@ func (v *Verifier) identity(claims jwt.MapClaims) (Identity, error) {
 	if err != nil || !v.now().Before(expires.Time) {
 		return Identity{}, fmt.Errorf("%w: it has expired", ErrInvalid)
 	}
-	return Identity{Subject: subject, Expires: expires.Time, Scope: scope(claims)}, nil
+	return Identity{Subject: subject, Expires: expires.Time, Scope: scope(claims), Claims: claims}, nil
 }
 
 // meant reports whether the token is for this API: by its audience or, if it has

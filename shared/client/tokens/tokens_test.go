@@ -61,6 +61,10 @@ func TestVerify(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if got.Claims["sub"] != test.want.Subject {
+				t.Errorf("claims %v", got.Claims)
+			}
+			got.Claims = nil
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("identity (-want +got):\n%s", diff)
 			}
@@ -98,7 +102,7 @@ func TestVerify(t *testing.T) {
 			if !errors.Is(err, tokens.ErrInvalid) || errors.Is(err, tokens.ErrUnavailable) || !strings.Contains(err.Error(), test.reason) {
 				t.Errorf("error %v, want an invalid token for %q", err, test.reason)
 			}
-			if got != (tokens.Identity{}) {
+			if diff := cmp.Diff(tokens.Identity{}, got); diff != "" {
 				t.Errorf("it speaks for %+v", got)
 			}
 			if strings.Contains(err.Error(), test.token) && len(test.token) > 10 {
