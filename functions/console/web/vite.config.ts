@@ -6,6 +6,8 @@ const system = process.env.RETHREAD_URL ?? 'http://127.0.0.1:3000';
 
 const base = '/console/';
 
+const COMPONENTS = 'test/components.test.ts';
+
 export default defineConfig({
   base,
   plugins: [budget(base)],
@@ -29,5 +31,23 @@ export default defineConfig({
     fs: { allow: ['.', '../../../clients/js'] },
     proxy: { '/api': system, '/dev': system, '/console/config.json': system },
   },
-  test: { environment: 'jsdom', isolate: false, include: ['test/**/*.test.{ts,tsx}'] },
+  test: {
+    environment: 'jsdom',
+    testTimeout: 60_000, // a busy machine; what never comes fails by then
+    // These use React by its alias, and the page's own Preact, not a copy in another format of modules.
+    server: { deps: { inline: [/virtua/, /@testing-library.preact/] } },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'units',
+          include: ['test/**/*.test.{ts,tsx}'],
+          exclude: [COMPONENTS],
+          isolate: false,
+        },
+      },
+      // Modules that they load keep what they have found of the page, so it is theirs alone.
+      { extends: true, test: { name: 'components', include: [COMPONENTS] } },
+    ],
+  },
 });
