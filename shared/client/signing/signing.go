@@ -87,7 +87,7 @@ func (k *Keys) Public(ctx context.Context) (jose.JSONWebKeySet, error) {
 func (k *Keys) read(ctx context.Context) (ring, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	now := k.now()
+	now := k.now().Round(0) // of day: a monotonic clock may stand still while frozen
 	if now.Before(k.until) {
 		return k.ring, nil
 	}

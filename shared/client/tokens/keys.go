@@ -71,7 +71,7 @@ func (k *keys) known(id, algorithm string) (found jwt.VerificationKeySet, age ti
 			found.Keys = append(found.Keys, public)
 		}
 	}
-	return found, k.now().Sub(k.read)
+	return found, k.wall().Sub(k.read)
 }
 
 // refresh reads the keys, unless they were read just now. Concurrent callers wait for
@@ -101,7 +101,7 @@ func (k *keys) fetch(ctx context.Context) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.tried, k.failure = k.now(), err
+	k.tried, k.failure = k.wall(), err
 	if err == nil {
 		k.set, k.read = set, k.tried
 	}
@@ -117,5 +117,9 @@ func (k *keys) resting() (rests bool, failure error) {
 	if k.failure != nil {
 		rest = restAfterFailure
 	}
-	return k.now().Sub(k.tried) < rest, k.failure
+	return k.wall().Sub(k.tried) < rest, k.failure
 }
+
+// wall returns the time of day alone: a monotonic clock may stand still while an instance
+// is frozen.
+func (k *keys) wall() time.Time { return k.now().Round(0) }

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,14 +45,18 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 
 // appendTo appends to the log of a session as it was read.
 func (s *Store) appendTo(ctx context.Context, h *header, a session.Append) ([]session.Event, int, error) {
-	newest := s.watchNewest(ctx, h)
 	if a.Keyed != nil && !h.NamedIDs {
 		a = withDerivedIDs(a)
 	}
-	w := s.newWriter(h, a.Events)
+	w := s.newWriter(h, slices.Clone(a.Events))
 	w.keyedBy(a.Keyed)
 	w.expected, w.limited, w.patience = a.ExpectedSeq, true, appendTime
-	w.remembers = a.ExpectedSeq == nil // which is compared with the head that was read
+	w.remembers = a.ExpectedSeq == nil && !h.large && (a.Keyed == nil || !a.Keyed.FindOnly)
+	newest := s.watchNewest
+	if w.remembers && w.recall() {
+		newest = s.seenNewest
+	}
+	onTop := newest(ctx, h)
 	if err := w.refuseMisnamed(ctx, a.Pointers); err != nil {
 		return nil, 0, s.notFoundIfDeleted(ctx, h, err)
 	}
@@ -64,7 +69,7 @@ func (s *Store) appendTo(ctx context.Context, h *header, a session.Append) ([]se
 		return nil, 0, s.notFoundIfDeleted(ctx, h, err)
 	}
 	if appended > 0 {
-		s.touchActivity(ctx, h, newest, w.at.time, false)
+		s.touchActivity(ctx, h, onTop, w.at.time, false)
 	}
 	for i := range w.events {
 		w.events[i].SessionID = a.SessionID
@@ -110,7 +115,7 @@ type writer struct {
 	from      *head        // the head that the first attempt follows; nil if it is to be read
 	remembers bool         // whether it may be one that the instance remembers
 	recalled  bool         // whether the next attempt follows such a head
-	read      time.Time    // when the head was last read; zero if it was not
+	read      time.Time    // when the head was last read, at the latest
 	at        head         // every entry before it has been searched for the batch's ids
 	tentative content.Body // of the last attempt
 	last      *record      // what was appended
@@ -121,7 +126,7 @@ type writer struct {
 
 func (s *Store) newWriter(h *header, events []session.Event) *writer {
 	w := &writer{
-		s: s, h: h, events: events, patience: contentionTime,
+		s: s, h: h, events: events, patience: contentionTime, read: s.now(),
 		random:  make([]uuid.UUID, len(events)),
 		stored:  make([]bool, len(events)),
 		tried:   map[string]int{},
@@ -158,7 +163,14 @@ func (w *writer) run(ctx context.Context) (int, error) {
 	if err := w.findRedelivered(ctx); err != nil {
 		return 0, err
 	}
-	return w.compete(ctx)
+	appended, err := w.compete(ctx)
+	if err == nil {
+		err = w.confirm(ctx)
+	}
+	if err == nil && w.remembers {
+		w.remember()
+	}
+	return appended, err
 }
 
 // allowed decides, after the head was read, whether the batch may be appended.

@@ -61,7 +61,7 @@ func (w *writer) compete(ctx context.Context) (appended int, err error) {
 // nothing about other writers of this moment, so the next one need not wait.
 func (w *writer) lose() {
 	if w.recalled {
-		w.s.heads.wrong(w.h.Log)
+		w.misremembered()
 		return
 	}
 	w.race.lose()

@@ -44,9 +44,6 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 	}
 	w.pass(r)
 	w.last = r
-	if w.remembers {
-		w.s.heads.put(w.h.Log, r.first, w.at, w.read)
-	}
 	return nil
 }
 

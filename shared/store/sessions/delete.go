@@ -45,23 +45,23 @@ type tasksDeleted struct {
 // that found it earlier will see it. The log is removed at once if time allows;
 // Sweep removes the rest, and what a concurrent append left behind.
 func (s *Store) Delete(ctx context.Context, userID, id string) error {
-	log, err := records.ContendedValue(ctx, func() (string, error) {
+	h, err := records.ContendedValue(ctx, func() (*header, error) {
 		h, err := s.header(ctx, userID, id)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if err := s.remove(ctx, h, h.sameLog()); err != nil {
-			return "", fmt.Errorf("delete session %s: %w", id, err)
+			return nil, fmt.Errorf("delete session %s: %w", id, err)
 		}
-		return h.Log, nil
+		return h, nil
 	})
 	if err == nil {
-		err = s.holdNext(ctx, log)
+		err = s.holdNext(ctx, h)
 	}
 	if err != nil {
 		return err
 	}
-	return s.purgeInTime(ctx, log)
+	return s.purgeInTime(ctx, h.Log)
 }
 
 // remove is the transaction that deletes a session, if the condition on its header
@@ -86,7 +86,7 @@ func (s *Store) remove(ctx context.Context, h *header, c table.Condition, more .
 func (s *Store) purgeInTime(ctx context.Context, log string) error {
 	limited, cancel := context.WithTimeout(ctx, purgeTime)
 	defer cancel()
-	if err := s.purge(limited, log, s.clearKeepingPositions); err != nil {
+	if _, err := s.purge(limited, log, s.clearKeepingPositions); err != nil {
 		if limited.Err() == nil {
 			s.log.WarnContext(ctx, "a deleted log waits to be swept", "log", log, "error", err)
 		}
@@ -96,26 +96,28 @@ func (s *Store) purgeInTime(ctx context.Context, log string) error {
 
 // purge removes everything in a log's partition except the record of the pending
 // removal, and releases the log that it was forked from. While forks read the log
-// it stays, and purge only ends its subscriptions and shares.
-func (s *Store) purge(ctx context.Context, log string, clearing func(context.Context, string) error) error {
+// it stays, and purge only ends its subscriptions and shares. It returns the record as it
+// was before.
+func (s *Store) purge(
+	ctx context.Context, log string, clearing func(context.Context, string) error,
+) (duty deletedLog, err error) {
 	for _, d := range s.dependents {
 		if err := d.ForgetLog(ctx, log); err != nil {
-			return err
+			return duty, err
 		}
 	}
 	held, err := s.suspendDeletion(ctx, log)
 	if err != nil || held {
-		return err
+		return duty, err
 	}
-	if err := clearing(ctx, log); err != nil {
-		return err
-	}
-	var duty deletedLog
 	found, err := s.db.Get(ctx, deletedKey(log), &duty)
-	if err != nil || !found || duty.Origin == nil {
-		return err
+	if err != nil {
+		return duty, err
 	}
-	return s.releaseSource(ctx, duty.Origin.Log, log)
+	if err := clearing(ctx, log); err != nil || !found || duty.Origin == nil {
+		return duty, err
+	}
+	return duty, s.releaseSource(ctx, duty.Origin.Log, log)
 }
 
 // suspendDeletion takes a pending removal out of the index while forks read the
@@ -178,13 +180,15 @@ func (s *Store) isStored(ctx context.Context, c *child) (bool, error) {
 // resumeDeletion puts the pending removal of a log, if there is one, into the
 // index.
 func (s *Store) resumeDeletion(ctx context.Context, log string) error {
-	err := s.db.Update(ctx, deletedKey(log), []table.Change{
+	err := s.sweepLater(ctx, log, table.ItemExists())
+	return records.Ignoring(err, table.ErrConditionFailed) // its session exists
+}
+
+// sweepLater has a deleted session's log swept SweepGrace from now.
+func (s *Store) sweepLater(ctx context.Context, log string, conditions ...table.Condition) error {
+	return s.db.Update(ctx, deletedKey(log), []table.Change{
 		table.Set(table.At(attrGPK), gpkDeleted), table.Set(table.At(attrGSK), activitySK(s.millis(), log)),
-	}, table.ItemExists())
-	if errors.Is(err, table.ErrConditionFailed) {
-		return nil // its session exists
-	}
-	return err
+	}, conditions...)
 }
 
 // releaseSource ends a fork's use of the log it came from, and clears that log if
@@ -203,7 +207,8 @@ func (s *Store) releaseSource(ctx context.Context, parent, log string) error {
 			return err
 		}
 	}
-	return s.purge(ctx, parent, s.clearKeepingPositions)
+	_, err = s.purge(ctx, parent, s.clearKeepingPositions)
+	return err
 }
 
 // Sweep clears the logs of sessions that were deleted SweepGrace ago, and returns
@@ -212,7 +217,8 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	due := s.now().Add(-SweepGrace).UnixMilli()
 	return s.sweep(ctx, gpkDeleted, due, func(ctx context.Context, k table.Key) (bool, error) {
 		log := strings.TrimPrefix(k.PK, prefixLog)
-		if err := s.purge(ctx, log, s.clear); err != nil {
+		duty, err := s.purge(ctx, log, s.clear)
+		if err != nil {
 			return false, fmt.Errorf("sweep a log: %w", err)
 		}
 		for _, d := range s.dependents {
@@ -220,14 +226,17 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 				return false, fmt.Errorf("sweep what goes with a log: %w", err)
 			}
 		}
-		return s.completeDeletion(ctx, log)
+		return s.completeDeletion(ctx, log, duty)
 	})
 }
 
 // completeDeletion deletes the record of a pending removal, unless forks still read
-// the log.
-func (s *Store) completeDeletion(ctx context.Context, log string) (bool, error) {
-	err := s.db.Delete(ctx, deletedKey(log), table.Exists(table.At(attrGPK)))
+// the log or it is to be swept again.
+func (s *Store) completeDeletion(ctx context.Context, log string, duty deletedLog) (bool, error) {
+	if duty.GSK == "" {
+		return false, nil
+	}
+	err := s.db.Delete(ctx, deletedKey(log), table.Equal(table.At(attrGSK), duty.GSK))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return false, nil
 	}

@@ -21,44 +21,42 @@ func hold(log string, position int64) table.Write {
 	return table.Put(tombstone{PK: logPK(log), SK: entrySK(position), Tombstone: true}, table.ItemNotExists())
 }
 
-// holdNext occupies the next position of a deleted session's log. Readers of the log see
-// the deletion, but an instance that remembers the head puts the next entry without a read.
-// It does so for headTime at most, so the deletion gets the position in the end. No
-// instance remembers the head of a log without entries, or one that it cannot read.
-func (s *Store) holdNext(ctx context.Context, log string) error {
+// holdNext occupies the next position of a deleted session's log: an append that has read the
+// head before the deletion then finds the deletion instead of the position. It competes only
+// with such appends, one of which gets each position, and with the next append of an instance
+// that remembers the head after it: every other append reads the deletion, or confirms what it
+// has put. Nobody appends to a log whose newest entry cannot be read.
+func (s *Store) holdNext(ctx context.Context, h *header) error {
 	err := records.ContendedWithin(ctx, contentionWait, func() error {
-		next, err := s.nextPosition(ctx, log)
-		if err != nil || next == 0 {
+		next, err := s.nextPosition(ctx, h)
+		if err != nil {
 			return err
 		}
-		return s.db.Write(ctx, hold(log, next))
+		return s.db.Write(ctx, hold(h.Log, next))
 	})
 	if errors.Is(err, table.ErrUnreadable) {
-		s.log.WarnContext(ctx, "the next position of a deleted log is not held", "log", log, "error", err)
+		s.log.WarnContext(ctx, "the next position of a deleted log is not held", "log", h.Log, "error", err)
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("hold the next position of log %s: %w", log, err)
+		return fmt.Errorf("hold the next position of log %s: %w", h.Log, err)
 	}
 	return nil
 }
 
-// nextPosition returns the position after the newest entry of a log, which may be deleted;
-// 0 if the log has no entry.
-func (s *Store) nextPosition(ctx context.Context, log string) (int64, error) {
-	item, err := s.entryItemAt(ctx, log, maxPosition)
+// nextPosition returns the position after the newest entry of a log, which may be deleted.
+func (s *Store) nextPosition(ctx context.Context, h *header) (int64, error) {
+	item, err := s.entryItemAt(ctx, h.Log, maxPosition)
 	if err != nil || item == nil {
-		return 0, err
+		return h.base() + 1, err
 	}
-	var newest struct {
-		Count int64 `dynamodbav:"n"`
-	}
+	var newest entry
 	if err := table.Decode(item, &newest); err != nil {
 		return 0, err
 	}
-	first, err := positionOf(table.Text(item, attrSK))
+	first, err := newest.first()
 	if err != nil {
 		return 0, errors.Join(table.ErrUnreadable, err)
 	}
-	return first + max(1, newest.Count), nil
+	return first + newest.count(), nil
 }

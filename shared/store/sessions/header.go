@@ -69,6 +69,7 @@ type header struct {
 
 	Saving   map[string]saving `dynamodbav:"sv,omitempty"` // by task
 	recorded bool              // whether a save that read this header has written when it was
+	large    bool              // of headerForAppend: whether it takes more than a read unit
 }
 
 // The header's attributes that changes and conditions name.

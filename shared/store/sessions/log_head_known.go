@@ -2,23 +2,25 @@ package sessions
 
 import (
 	"context"
-	"sync"
+	"errors"
+	"fmt"
 	"time"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // A warm instance that has written a log's newest entry knows the log's head, and can put
 // the next entry without a read. If another writer was faster, the position is taken, as
-// after any lost race; a deletion takes the position too. The attempt has then cost the
-// entry's write units in vain, so a head is used only if the instance seems to be the log's
-// only writer (docs/adr/0063-an-instance-remembers-heads.md).
+// after any lost race. The attempt has then cost the entry's write units in vain, so a head
+// is used only if the instance seems to be the log's only writer. Whether the session was
+// deleted is read after the put (docs/adr/0065-an-append-is-confirmed-by-the-header.md).
 
 const (
-	// headTime is how long a head is used after the last read of it. It bounds how long a
-	// deletion competes with appends for a position, and must be well below SweepGrace:
-	// until then positions that entries had are not free.
-	headTime = 10 * time.Second
-	// knownHeads is how many are remembered, of some 500 bytes each.
-	knownHeads = 1000
+	// heldTime is how long after a read of the head the put of an entry needs no
+	// confirmation: a deletion holds the position after the head, and every one that an
+	// entry had, for SweepGrace. No request lasts as long, unless its instance is frozen.
+	heldTime = time.Minute
 	// An instance uses a head after it has written leastInRow entries directly after its own,
 	// and needs inRowGrowth times as many after each head that was wrong, up to mostInRow:
 	// where several instances write in turn, few attempts are in vain.
@@ -30,64 +32,45 @@ const (
 // knownHead is the head that an instance has left behind.
 type knownHead struct {
 	at     head
-	until  time.Time
-	taken  bool
-	inRow  int // entries of this instance that directly followed its previous one
-	needed int // before the head is used
+	taken  bool // by an append; others would put their entries at the same position
+	inRow  int  // entries of this instance that directly followed its previous one
+	needed int  // before the head is used; 0 if there is none
 }
 
-// headMemory is safe for concurrent use.
-type headMemory struct {
-	mu    sync.Mutex
-	byLog map[string]knownHead
-}
-
-// take returns the head of a log if it may be used, and then to one caller only: others
-// would put their entries at the same position.
-func (m *headMemory) take(log string, now time.Time) *head {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	k, ok := m.byLog[log]
-	if !ok || k.taken || k.inRow < k.needed || now.After(k.until) {
-		return nil
-	}
-	k.taken = true
-	m.byLog[log] = k
-	return &k.at
-}
-
-// put remembers the head after an entry of this instance, at a position. Read is when the
-// head before it was read, zero if it was remembered.
-func (m *headMemory) put(log string, position int64, after head, read time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	k, ok := m.byLog[log]
-	if !ok {
-		if m.byLog == nil || len(m.byLog) >= knownHeads { // all at once: the order of use is not worth its upkeep
-			m.byLog = make(map[string]knownHead, knownHeads)
+// recall takes the head that the first attempt follows from the instance's memory, and
+// reports whether there is one that may be used.
+func (w *writer) recall() bool {
+	w.s.heads.change(w.h.Log, func(k knownHead) knownHead {
+		if k.needed > 0 && !k.taken && k.inRow >= k.needed {
+			at := k.at
+			w.from, w.recalled, k.taken = &at, true, true
 		}
-		k = knownHead{needed: leastInRow}
-	}
-	if ok && k.at.next == position {
-		k.inRow++
-	} else {
-		k.inRow = 0
-	}
-	if !read.IsZero() {
-		k.until = read.Add(headTime)
-	}
-	k.at, k.taken = after.withoutEvents(), false
-	m.byLog[log] = k
+		return k
+	})
+	return w.recalled
 }
 
-// wrong says that a remembered head was not that of the log.
-func (m *headMemory) wrong(log string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if k, ok := m.byLog[log]; ok {
-		k.inRow, k.needed = 0, min(inRowGrowth*k.needed, mostInRow)
-		m.byLog[log] = k
-	}
+// remember keeps the head that the writer has left behind.
+func (w *writer) remember() {
+	w.s.heads.change(w.h.Log, func(k knownHead) knownHead {
+		if w.last == nil { // everything was stored before
+			k.taken = k.taken && !w.recalled
+			return k
+		}
+		next := knownHead{at: w.at.withoutEvents(), needed: max(leastInRow, k.needed)}
+		if k.at.next == w.last.first {
+			next.inRow = k.inRow + 1
+		}
+		return next
+	})
+}
+
+// misremembered says that a remembered head was not that of the log.
+func (w *writer) misremembered() {
+	w.s.heads.change(w.h.Log, func(k knownHead) knownHead {
+		k.inRow, k.needed = 0, min(inRowGrowth*max(leastInRow, k.needed), mostInRow)
+		return k
+	})
 }
 
 // withoutEvents returns the head with no more of its latest entry than appends need.
@@ -105,13 +88,27 @@ func (w *writer) findHead(ctx context.Context) error {
 		return nil
 	}
 	w.read = w.s.now()
-	if w.remembers {
-		if w.from = w.s.heads.take(w.h.Log, w.read); w.from != nil {
-			w.recalled, w.read = true, time.Time{}
-			return nil
-		}
-	}
 	at, err := w.s.readHead(ctx, w.h)
 	w.from = &at
 	return err
+}
+
+// confirm checks that the session still has the log, if the writer has not read the log's
+// head just before: otherwise what was appended is lost, and is not acknowledged. The log
+// is then swept again, since the entry may have come after the last sweep.
+func (w *writer) confirm(ctx context.Context) error {
+	if !w.recalled && w.s.now().Sub(w.read) < heldTime {
+		return nil
+	}
+	now, err := w.s.header(ctx, w.h.User, w.h.id())
+	switch {
+	case err == nil && now.Log == w.h.Log:
+		return nil
+	case err != nil && !errors.Is(err, fault.Of(fault.NotFound)) && !errors.Is(err, fault.Of(fault.Forbidden)):
+		return fmt.Errorf("%w: whether the session still exists is not known: %v", table.ErrUndecided, err) //nolint:errorlint // as in records
+	}
+	if err := w.s.sweepLater(ctx, w.h.Log); err != nil {
+		return err
+	}
+	return missingSession()
 }

@@ -231,7 +231,7 @@ func freeSession(h *header, a *activeRun, how runEnd) table.Write {
 	if after.Pending {
 		changes = append(changes, table.Set(table.At(headerPendingAt), a.At), table.Set(table.At(headerPendingEvents), a.Taken))
 	}
-	same := []table.Condition{table.Equal(table.At(headerRun), a.ID)}
+	same := []table.Condition{h.sameLog(), table.Equal(table.At(headerRun), a.ID)}
 	if h.Queued == 0 {
 		same = append(same, table.NotExists(table.At(headerQueued)))
 	}

@@ -36,8 +36,9 @@ type Store struct {
 	compaction Compaction
 	search     SearchRules
 	dependents []Dependent
-	known      *headerMemory
-	heads      *headMemory
+	known      *memory[knownHeader]   // by session
+	heads      *memory[knownHead]     // by log
+	onTop      *memory[knownActivity] // by partition of the index
 	watching   Watching
 	pushes     *pushes
 }
@@ -74,7 +75,7 @@ func WithCodec(codec *content.Codec) Option {
 // New returns a store over a table that has the indexes of store.Schema.
 func New(engine table.Engine, opts ...Option) *Store {
 	s := &Store{
-		now:    time.Now,
+		now:    wallClock,
 		random: uuid.New,
 		log:    slog.New(slog.DiscardHandler),
 		lease:  run.Lease,
@@ -83,8 +84,9 @@ func New(engine table.Engine, opts ...Option) *Store {
 
 		compaction: compaction.Default(),
 		search:     defaultSearch(),
-		known:      &headerMemory{},
-		heads:      &headMemory{},
+		known:      &memory[knownHeader]{},
+		heads:      &memory[knownHead]{},
+		onTop:      &memory[knownActivity]{},
 		pushes:     &pushes{kept: map[pushKey]keptPush{}},
 	}
 	for _, opt := range opts {
@@ -117,5 +119,9 @@ func (s *Store) With(opts ...Option) *Store {
 	other.content = content.NewBodies(other.Base(), s.Codec())
 	return &other
 }
+
+// wallClock returns the time without a reading of the monotonic clock, which may stand
+// still while an instance is frozen: what an instance remembers is as old as others see it.
+func wallClock() time.Time { return time.Now().Round(0) }
 
 func (s *Store) millis() int64 { return s.now().UnixMilli() }

@@ -51,7 +51,7 @@ func (c *cards) get(ctx context.Context) (*peer, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.peer, c.until = peer, time.Now().Add(cardAge)
+	c.peer, c.until = peer, time.Now().Round(0).Add(cardAge) // of day: a monotonic clock may stand still while frozen
 	return peer, nil
 }
 
