@@ -157,6 +157,12 @@ func (s *Store) expire(ctx context.Context, a *activeRun) error {
 
 // Run implements run.Store.
 func (s *Store) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
+	return records.SettledValue(ctx, func() (run.Run, error) { return s.tryRun(ctx, ref) })
+}
+
+// tryRun tries once; table.ErrConditionFailed if the queue has changed since the header
+// was read.
+func (s *Store) tryRun(ctx context.Context, ref run.Ref) (run.Run, error) {
 	h, err := s.header(ctx, ref.UserID, ref.SessionID)
 	if err == nil && h.Run != "" {
 		var a *activeRun
