@@ -79,7 +79,7 @@ export UV_CACHE_DIR := $(CACHE)/uv
 export UV_PYTHON_DOWNLOADS := never
 export UV_SYSTEM_CERTS := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node check test test-go test-slow test-slow-go test-contract test-python generate-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser bench-open test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench speed meter costs fuzz version release release-files release-check workflows tools clean
+.PHONY: help run demo watch doctor chaos redrive build console node check test test-go test-slow test-slow-go test-contract test-python generate-python test-clients test-generated tck open-responses adk-suite test-js test-web test-browser pictures bench-open test-frontends hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench speed meter costs fuzz version release release-files release-check workflows tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -226,6 +226,9 @@ test-web: node console $(BROWSERTOOLS) ## Type-check the console's page and its 
 
 test-browser: node build $(BROWSERTOOLS) ## Use the console in Chromium and Firefox, against the local system: ONLY= parts of the names of test files; TRACE=1 keeps a trace of what fails
 	@CHROMIUM=$$($(BROWSER)/chromium.sh) && FIREFOX=$$($(BROWSER)/firefox.sh) && export CHROMIUM FIREFOX && cd $(BROWSER) && npm run --silent test -- $(ONLY)
+
+pictures: node build $(BROWSERTOOLS) ## Take the pictures of the console for docs/images
+	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(BROWSER) && npm run --silent pictures
 
 bench-open: node build $(BROWSERTOOLS) ## Measure how fast the console opens chats of 2, 12 and 2,000 turns in Chromium
 	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(BROWSER) && npm run --silent bench

@@ -9,11 +9,11 @@ export default defineConfig({
   workers: 2,
   fullyParallel: true,
   forbidOnly: true,
-  // `make ci` repeats what fails once, and lists it as flaky: others may slow its machine.
+  // `make ci` repeats what fails once: others may slow its machine.
   retries: Number(process.env.BROWSER_RETRIES ?? 0),
   timeout: 120_000,
   expect: { timeout: 30_000 },
-  reporter: [['list']],
+  reporter: [['list'], ['./support/flaky.ts']],
   use: {
     browserName: 'chromium',
     launchOptions: { executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium' },

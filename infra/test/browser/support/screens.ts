@@ -1,4 +1,4 @@
-// The screens on which the main flows are played: three widths, light and dark.
+// The screens on which flows are played whose steps depend on the screen: narrow and dark, wide and light.
 
 import { type Page, test } from '@playwright/test';
 
@@ -7,13 +7,11 @@ export interface Screen {
   colorScheme: 'light' | 'dark';
   /** Whether the list of sessions is a drawer, and the side panel covers the chat. */
   narrow: boolean;
-  /** Gives the page its width; people sign in on a wide one, where their name is shown. */
+  /** Gives another page the width. */
   resize: (page: Page) => Promise<void>;
   /** Opens the list of sessions, if it is a drawer. */
   openList: (page: Page) => Promise<void>;
 }
-
-const WIDTHS = [375, 1024, 1440];
 
 const screen = (width: number, colorScheme: Screen['colorScheme']): Screen => {
   const narrow = width < 832;
@@ -28,16 +26,18 @@ const screen = (width: number, colorScheme: Screen['colorScheme']): Screen => {
   };
 };
 
-export const ALL = WIDTHS.flatMap((width) => [screen(width, 'light'), screen(width, 'dark')]);
-/** For flows that take long. */
-export const TWO = [screen(375, 'dark'), screen(1440, 'light')];
+/**
+ * Where the list is a drawer, and where list, chat and panel are side by side. What is between them,
+ * and each in the other colours, is seen by every-view.spec.ts.
+ */
+export const ALL = [screen(375, 'dark'), screen(1440, 'light')];
 
 /** Defines tests for each screen; at their end, the page must be accessible there. */
 export function onScreens(screens: readonly Screen[], define: (screen: Screen) => void): void {
   for (const one of screens) {
     const { width, colorScheme } = one;
     test.describe(`${width} pixels wide, ${colorScheme}`, () => {
-      test.use({ colorScheme });
+      test.use({ colorScheme, viewport: { width, height: 800 } });
       define(one);
     });
   }

@@ -20,7 +20,11 @@ export interface View {
   part: (page: Page) => Locator;
 }
 
-export async function visit(page: Page, base: string, view: View): Promise<void> {
+/**
+ * Opens a view, checks it, and closes it.
+ * @param known whether what axe has checked on another screen is not checked again
+ */
+export async function visit(page: Page, base: string, view: View, known: boolean): Promise<void> {
   const { name, path, opener, key = 'Enter', item, stays = false } = view;
   if (path !== undefined) await page.goto(`${base}/console${path}`);
   await view.before?.(page);
@@ -29,7 +33,7 @@ export async function visit(page: Page, base: string, view: View): Promise<void>
     if (item) await page.getByRole('menuitem', { name: item, exact: true }).press('Enter');
   }
   const part = view.part(page);
-  await expectWhole(page, part, name);
+  await expectWhole(page, part, name, known);
   if (!opener) return;
   await expectFocusSeen(page, name);
   if (stays) return;

@@ -1,5 +1,5 @@
-// Every view of the console with much in it, at three widths, light and dark: accessible, inside of the
-// screen, readable, uncovered, and with the focus in its place.
+// Every view of the console with much in it, on screens of three widths, in both colours: accessible,
+// inside of the screen, readable, uncovered, and with the focus in its place.
 
 import { type Full, fullUser } from '../support/full-data.ts';
 import { test as base } from '../support/test.ts';
@@ -9,8 +9,13 @@ import { chatViews, messageViews } from '../support/views-chat.ts';
 import { lastViews, listViews } from '../support/views-lists.ts';
 import { settingsViews } from '../support/views-settings.ts';
 
-const WIDTHS = [375, 1024, 1440];
-const THEMES = ['light', 'dark'] as const;
+// Narrow, where the list is a drawer; where the panel covers the chat; and wide. The second is made of
+// what the others are made of.
+const SCREENS = [
+  { width: 375, colorScheme: 'dark', known: false },
+  { width: 900, colorScheme: 'dark', known: true },
+  { width: 1440, colorScheme: 'light', known: false },
+] as const;
 const AREAS = {
   messages: messageViews,
   chat: chatViews,
@@ -26,27 +31,22 @@ const test = base.extend<object, { full: Full }>({
   ],
 });
 
-for (const width of WIDTHS) {
-  for (const colorScheme of THEMES) {
-    test.describe(`${width} pixels wide, ${colorScheme}`, () => {
-      test.use({ colorScheme });
-      test.use({ user: async ({ full }, use) => use(full.user) });
+for (const { width, colorScheme, known } of SCREENS) {
+  test.describe(`${width} pixels wide, ${colorScheme}`, () => {
+    test.use({ colorScheme, viewport: { width, height: 800 } });
+    test.use({ user: async ({ full }, use) => use(full.user) });
 
-      for (const [area, views] of Object.entries(AREAS)) {
-        test(`${area}: every view`, async ({ console, page, url, full, faults }) => {
-          test.setTimeout(300_000); // some twenty views
-          faults.allow(/status of 404/, /ERR_INTERNET_DISCONNECTED/, /WebSocket/);
-          await console.open();
-          await page.setViewportSize({ width, height: 800 });
-          await expectWhole(page, page.getByRole('main'), 'sign-in');
-          await page.setViewportSize({ width: 1440, height: 800 }); // the user's name is shown
-          await console.signIn('/settings/appearance');
-          await page.setViewportSize({ width, height: 800 });
-          for (const view of views(full, width)) {
-            await test.step(view.name, () => visit(page, url, view));
-          }
-        });
-      }
-    });
-  }
+    for (const [area, views] of Object.entries(AREAS)) {
+      test(`${area}: every view`, async ({ console, page, url, full, faults }) => {
+        test.setTimeout(300_000); // some twenty views
+        faults.allow(/status of 404/, /ERR_INTERNET_DISCONNECTED/, /WebSocket/);
+        await console.open();
+        await expectWhole(page, page.getByRole('main'), 'sign-in', known);
+        await console.signIn('/settings/appearance');
+        for (const view of views(full, width)) {
+          await test.step(view.name, () => visit(page, url, view, known));
+        }
+      });
+    }
+  });
 }

@@ -6,13 +6,14 @@ import { expect, test } from '../support/people.ts';
 import { ALL, onScreens } from '../support/screens.ts';
 import { createLink, openDialog } from '../support/sharing.ts';
 
-onScreens(ALL, ({ openList, resize }) => {
+onScreens(ALL, ({ openList }) => {
   test('a name is enough on this machine and is remembered', async ({ console, page, user }) => {
-    await console.signIn();
+    await console.open();
+    await console.fillIn();
+    await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible();
     await page.reload();
-    await expect(page.getByTestId('user')).toHaveText(user);
-    await resize(page);
     await openList(page);
+    await expect(page.getByTestId('user')).toHaveText(user);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible();
   });
@@ -21,7 +22,8 @@ onScreens(ALL, ({ openList, resize }) => {
 test('the requested address is shown after signing in', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'A talk' });
   await api.say(id, ['What is this?', 'A session of long ago.']);
-  await console.signIn(`/s/${id}`);
+  await console.open(`/s/${id}`);
+  await console.fillIn();
   await expect(page.getByText('A session of long ago.')).toBeVisible();
 });
 
@@ -42,11 +44,10 @@ function provided(tokenLife: number) {
 
 const lasting = provided(3600);
 
-onScreens(ALL, ({ resize }) => {
+onScreens(ALL, () => {
   lasting(
     'the code flow with PKCE leads back to where one was',
     async ({ console, faults, page, user }) => {
-      await resize(page);
       await console.open();
       await expectAccessible(page);
       await enterAt(page, faults, user);

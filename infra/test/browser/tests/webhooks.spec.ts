@@ -2,7 +2,7 @@
 
 import type { Page } from '@playwright/test';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { ALL, onScreens, TWO } from '../support/screens.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { expectGood } from '../support/settings.ts';
 import { test as base, expect } from '../support/test.ts';
 
@@ -138,7 +138,7 @@ onScreens(ALL, ({ width, resize }) => {
   });
 });
 
-onScreens(TWO, ({ width, resize }) => {
+onScreens(ALL, ({ width, resize }) => {
   test('200 deliveries are read page by page', async ({ console, api, page, receiver }) => {
     test.slow(); // many steps
     const { data } = (await api.send('POST', '/webhooks', { url: receiver.url })) as {

@@ -1,8 +1,8 @@
-// The screenshots of the README and of docs/console.md.
+// The pictures of the README and of docs/console.md.
 
-import { take } from '../support/pictures.ts';
-import { branch, tell } from '../support/story.ts';
 import { expect, test } from '../support/test.ts';
+import { branch, tell } from './story.ts';
+import { take } from './take.ts';
 
 test.use({ user: 'ada', viewport: { width: 1200, height: 750 } });
 test.describe.configure({ mode: 'serial' }); // all with the same user
@@ -22,9 +22,7 @@ test.describe('on a phone', () => {
   test.use({ viewport: { width: 360, height: 640 }, deviceScaleFactor: 2, isMobile: true });
 
   test('a chat', async ({ console, page }) => {
-    await page.goto(`${console.url}/console/s/${session}`);
-    await page.getByLabel('Your name').fill(console.user);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await console.signIn(`/s/${session}`);
     await expect(page.getByText('written it down')).toBeInViewport();
     await take(page, 'console-phone.png');
   });

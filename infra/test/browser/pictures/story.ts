@@ -1,6 +1,6 @@
-// A conversation for screenshots: always the same, with something of every kind.
+// A conversation for pictures: always the same, with something of every kind.
 
-import type { Api } from './api.ts';
+import type { Api } from '../support/api.ts';
 
 const PLAN = `# Lisbon in three days
 

@@ -1,11 +1,11 @@
 // The pictures "after" of docs/console-before-after.md.
 
 import type { Page } from '@playwright/test';
-import { directions, expenses, forkedTrip, plan, recipe } from '../support/after.ts';
 import type { Console } from '../support/console.ts';
-import { take, WRITES } from '../support/pictures.ts';
 import { menu, message } from '../support/rewinding.ts';
 import { expect, test } from '../support/test.ts';
+import { directions, expenses, forkedTrip, plan, recipe } from './chats.ts';
+import { take } from './take.ts';
 
 const HEIGHT = 700;
 
@@ -15,16 +15,13 @@ test.use({ user: async ({}, use, { testId }) => use(`ada-${testId.slice(-3)}`) }
 const takeAfter = (page: Page, name: string, width: number) =>
   take(page, `before-after/${name}-${width}-after.webp`);
 
-/** Opens a chat at a width, after signing in on a wide screen. */
 async function open(tab: Console, session: string, width: number): Promise<void> {
-  await tab.page.setViewportSize({ width: 1280, height: HEIGHT });
-  await tab.signIn(`/s/${session}`);
   await tab.page.setViewportSize({ width, height: HEIGHT });
+  await tab.signIn(`/s/${session}`);
   await expect(tab.chat).toHaveAttribute('aria-busy', 'false');
 }
 
-// A hundred forks take long, and tree.spec.ts tests them
-for (const forks of WRITES ? [12, 100] : [12]) {
+for (const forks of [12, 100]) {
   for (const width of [1280, 375]) {
     test(`the tree of ${forks} forks, ${width} pixels wide`, async ({ console, api, page }) => {
       test.slow();

@@ -1,7 +1,7 @@
 // The chats of docs/console-before-after.md.
 
-import type { Api } from './api.ts';
-import { fork, remember } from './rewinding.ts';
+import type { Api } from '../support/api.ts';
+import { fork, remember } from '../support/rewinding.ts';
 
 const NAMES = [
   'By bicycle',

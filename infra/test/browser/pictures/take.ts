@@ -1,5 +1,4 @@
-// Pictures of the console for the documents. SCREENSHOTS=1 writes the files; otherwise they are only
-// taken, to test that what they show still works.
+// Pictures of the console for the documents.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,10 +8,7 @@ import { expect, type Page } from '@playwright/test';
 const FOLDER = fileURLToPath(new URL('../../../../docs/images/', import.meta.url));
 const LARGEST = 150_000; // bytes
 
-/** Whether the files are written. */
-export const WRITES = process.env.SCREENSHOTS === '1';
-
-/** Takes a picture as a file of docs/images, in WebP or PNG by the ending of its name. */
+/** Writes a picture to a file of docs/images, in WebP or PNG by the ending of its name. */
 export async function take(page: Page, name: string): Promise<void> {
   await page.mouse.move(0, 0);
   await page.evaluate(() => {
@@ -24,7 +20,6 @@ export async function take(page: Page, name: string): Promise<void> {
     ? await webp(page)
     : await page.screenshot({ animations: 'disabled', caret: 'hide' });
   expect(picture.length).toBeLessThan(LARGEST);
-  if (!WRITES) return;
   await mkdir(dirname(FOLDER + name), { recursive: true });
   await writeFile(FOLDER + name, picture);
 }
