@@ -7,7 +7,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from './packed.ts';
+import { freePort } from './ports.ts';
 import { ROOT } from './system.ts';
 import { Terminal } from './terminal.ts';
 import { readTutorial } from './tutorial.ts';

@@ -1,15 +1,18 @@
 // The example docs/examples/react-chat, built in an empty folder with the packed npm package, and
 // served beside a system of its own.
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { ROOT, type System, startSystem } from './system.ts';
 
 const run = promisify(execFile);
+
+// What the example needs besides the package; where it differs, a new one is made by
+// `npm install --package-lock-only` beside the example's package.json without `rethread`.
+const LOCK = join(ROOT, 'infra/test/browser/react-chat/package-lock.json');
 
 export interface Packed {
   /** Address of the built page. */
@@ -27,28 +30,29 @@ export interface Packed {
 
 export async function startPacked(): Promise<Packed> {
   const folder = await mkdtemp(join(tmpdir(), 'react-chat-'));
-  const [http, ws, port] = [await freePort(), await freePort(), await freePort()];
-  const place = { http: `127.0.0.1:${http}`, ws: `127.0.0.1:${ws}`, data: join(folder, 'data') };
-  const start = () => startSystem('packed', {}, place);
-  let system: System | null = await start();
+  const start = (http: string, ws: string) =>
+    startSystem('packed', {}, { http, ws, data: join(folder, 'data') });
+  let system: System | null = await start('127.0.0.1:0', '127.0.0.1:0');
+  const { url } = system;
+  const watch = await watchAddress(url);
   const files = await pack(folder);
-  await build(join(folder, 'app'), `ws://${place.ws}`);
-  const preview = await serve(join(folder, 'app'), port, system.url);
+  await build(join(folder, 'app'), watch);
+  const preview = await serve(join(folder, 'app'), url);
   const stopSystem = async () => {
     await system?.stop();
     system = null;
   };
   return {
-    page: `http://127.0.0.1:${port}/`,
-    url: system.url,
+    page: preview.page,
+    url,
     files,
     lines: await countLines(join(folder, 'app/src')),
     stopSystem,
     startSystem: async () => {
-      system = await start();
+      system = await start(new URL(url).host, new URL(watch).host);
     },
     stop: async () => {
-      preview.kill();
+      preview.stop();
       await stopSystem();
       await rm(folder, { recursive: true, force: true });
     },
@@ -67,6 +71,7 @@ async function pack(folder: string): Promise<string[]> {
   const manifest = JSON.parse(await readFile(join(app, 'package.json'), 'utf8'));
   manifest.dependencies.rethread = `file:../${filename}`;
   await writeFile(join(app, 'package.json'), JSON.stringify(manifest));
+  await cp(LOCK, join(app, 'package-lock.json'));
   return files.map(({ path }: { path: string }) => path);
 }
 
@@ -78,28 +83,46 @@ async function countLines(sources: string): Promise<number> {
 
 async function build(app: string, ws: string): Promise<void> {
   await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: app });
+  const [locked, installed] = [
+    await versionsIn(LOCK),
+    await versionsIn(join(app, 'package-lock.json')),
+  ];
+  if (locked !== installed) throw new Error(`${LOCK} has\n${locked}\ninstalled is\n${installed}`);
   await run('npm', ['run', 'build'], { cwd: app, env: { ...process.env, VITE_WS_URL: ws } });
 }
 
-async function serve(app: string, port: number, system: string): Promise<ChildProcess> {
-  const args = ['node_modules/vite/bin/vite.js', 'preview', '--host', '127.0.0.1', '--strictPort'];
-  const preview = spawn(process.execPath, [...args, '--port', String(port)], {
+/** Returns the packages of a lock file but the packed one, with their versions. */
+async function versionsIn(lock: string): Promise<string> {
+  const { packages } = JSON.parse(await readFile(lock, 'utf8'));
+  return Object.entries<{ version: string }>(packages)
+    .filter(([path]) => path !== '' && path !== 'node_modules/rethread')
+    .map(([path, { version }]) => `${path} ${version}`)
+    .sort()
+    .join('\n');
+}
+
+/** Returns the address of a system's websockets. */
+async function watchAddress(url: string): Promise<string> {
+  const config = await (await fetch(`${url}/console/config.json`)).json();
+  return (config as { watch_url: string }).watch_url;
+}
+
+/** Serves the built app on any free port. */
+async function serve(app: string, system: string): Promise<{ page: string; stop: () => void }> {
+  const args = ['node_modules/vite/bin/vite.js', 'preview', '--host', '127.0.0.1', '--port', '0'];
+  const preview = spawn(process.execPath, args, {
     cwd: app,
     env: { ...process.env, RETHREAD_URL: system },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await new Promise<void>((resolve, reject) => {
+  const page = await new Promise<string>((resolve, reject) => {
     preview.once('exit', (code) => reject(new Error(`the preview ended with status ${code}`)));
-    preview.stdout.on('data', (text) => String(text).includes(String(port)) && resolve());
+    let said = '';
+    preview.stdout.on('data', (text) => {
+      said += stripVTControlCharacters(String(text));
+      const address = /http:\/\/127\.0\.0\.1:[1-9]\d*\//.exec(said);
+      if (address) resolve(address[0]);
+    });
   });
-  return preview;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((listening) => server.once('listening', listening));
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  if (typeof address !== 'object' || !address) throw new Error('no port');
-  return address.port;
+  return { page, stop: () => preview.kill() };
 }

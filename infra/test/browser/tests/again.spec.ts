@@ -4,7 +4,6 @@ import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
 import { Api } from '../support/api.ts';
 import { message, remember, rewinds } from '../support/rewinding.ts';
-import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 import { trip } from '../support/trip.ts';
 
@@ -28,36 +27,32 @@ const undo = (page: Page) => page.keyboard.press('Control+z');
 /** Puts the focus out of the message field. */
 const leaveField = (page: Page) => page.getByTestId('thread').focus();
 
-onScreens(ALL, ({ width, resize }) => {
-  test('a question is edited and asked again in its place', async ({
-    console,
-    api,
-    page,
-    openTab,
-  }) => {
-    const id = await trip(api);
-    await console.signIn(`/s/${id}`);
-    const other = await openTab(id);
-    await resize(page);
-    await edit(page, 'Two', 'Two, please');
-    await expectAccessible(page);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-    await page.getByRole('button', { name: 'Ask again' }).click();
-    await expect(console.said('user')).toHaveText(['One', 'Two, please']);
-    await console.waitFor('idle');
-    await expect(console.said('agent').last()).toContainText('You said: "Two, please"');
-    if (width > 400) await expect(page.getByRole('textbox', { name: 'Message' })).toBeFocused();
-    await expect(other.said('user')).toHaveText(['One', 'Two, please']);
-    await other.waitFor('idle');
-    expect(await other.bubbles()).toEqual(await console.bubbles());
+test('a question is edited and asked again in its place', async ({
+  console,
+  api,
+  page,
+  openTab,
+}) => {
+  const id = await trip(api);
+  await console.signIn(`/s/${id}`);
+  const other = await openTab(id);
+  await edit(page, 'Two', 'Two, please');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Ask again' }).click();
+  await expect(console.said('user')).toHaveText(['One', 'Two, please']);
+  await console.waitFor('idle');
+  await expect(console.said('agent').last()).toContainText('You said: "Two, please"');
+  await expect(page.getByRole('textbox', { name: 'Message' })).toBeFocused();
+  await expect(other.said('user')).toHaveText(['One', 'Two, please']);
+  await other.waitFor('idle');
+  expect(await other.bubbles()).toEqual(await console.bubbles());
 
-    await leaveField(page);
-    await undo(page);
-    for (const tab of [console, other]) {
-      await expect(tab.said('user')).toHaveText(['One', 'Two', 'Three']);
-    }
-    await expect(page.getByTestId('toast').last()).toContainText('Undone.');
-  });
+  await leaveField(page);
+  await undo(page);
+  for (const tab of [console, other]) {
+    await expect(tab.said('user')).toHaveText(['One', 'Two', 'Three']);
+  }
+  await expect(page.getByTestId('toast').last()).toContainText('Undone.');
 });
 
 test('Escape leaves a question as it is, and Enter asks it again', async ({

@@ -1,7 +1,6 @@
 // The history with rewound messages, and returning to them.
 
 import { fork, menu, rewind } from '../support/rewinding.ts';
-import { ALL, onScreens } from '../support/screens.ts';
 import { test as base, expect } from '../support/test.ts';
 
 /** A session that was rewound to before `Two` and continued with `Other`. */
@@ -15,40 +14,32 @@ const test = base.extend<{ rewound: string }>({
   },
 });
 
-onScreens(ALL, ({ resize }) => {
-  test('rewound messages are greyed out, with the rewinds in place', async ({
-    console,
-    page,
-    rewound,
-  }) => {
-    await console.signIn(`/s/${rewound}`);
-    await resize(page);
-    await expect(console.said('user')).toHaveText(['One', 'Other']);
-    await page.getByRole('button', { name: 'Show rewound history' }).click();
-    await expect(console.said('user')).toHaveText(['One', 'Two', 'Three', 'Other']);
-    const hidden = page.getByTestId('rewound').getByTestId('body');
-    await expect(hidden).toHaveText(['Two', 'Second.', 'Three', 'Third.']);
-    await expect(page.getByTestId('marker')).toContainText('Session rewound');
-    await page.reload();
-    await expect(console.said('user')).toHaveText(['One', 'Two', 'Three', 'Other']);
-    await page.getByRole('button', { name: 'Back to the chat' }).click();
-    await expect(console.said('user')).toHaveText(['One', 'Other']);
-  });
+test('rewound messages are greyed out, with the rewinds in place', async ({
+  console,
+  page,
+  rewound,
+}) => {
+  await console.signIn(`/s/${rewound}`);
+  await expect(console.said('user')).toHaveText(['One', 'Other']);
+  await page.getByRole('button', { name: 'Show rewound history' }).click();
+  await expect(console.said('user')).toHaveText(['One', 'Two', 'Three', 'Other']);
+  const hidden = page.getByTestId('rewound').getByTestId('body');
+  await expect(hidden).toHaveText(['Two', 'Second.', 'Three', 'Third.']);
+  await expect(page.getByTestId('marker')).toContainText('Session rewound');
+  await page.reload();
+  await expect(console.said('user')).toHaveText(['One', 'Two', 'Three', 'Other']);
+  await page.getByRole('button', { name: 'Back to the chat' }).click();
+  await expect(console.said('user')).toHaveText(['One', 'Other']);
 });
 
-onScreens(ALL, ({ resize }) => {
-  test('a rewind can be undone', async ({ console, page, rewound }) => {
-    await console.signIn(`/s/${rewound}?history`);
-    await resize(page);
-    await page.getByRole('button', { name: 'Undo this rewind' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Undo this rewind?' });
-    await expect(dialog).toContainText(
-      '4 messages will be restored, and 2 messages will be hidden.',
-    );
-    await dialog.getByRole('button', { name: 'Undo the rewind' }).click();
-    await expect(page.getByTestId('thread')).toBeVisible(); // back in the chat
-    await expect(console.said('user')).toHaveText(['One', 'Two', 'Three']);
-  });
+test('a rewind can be undone', async ({ console, page, rewound }) => {
+  await console.signIn(`/s/${rewound}?history`);
+  await page.getByRole('button', { name: 'Undo this rewind' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Undo this rewind?' });
+  await expect(dialog).toContainText('4 messages will be restored, and 2 messages will be hidden.');
+  await dialog.getByRole('button', { name: 'Undo the rewind' }).click();
+  await expect(page.getByTestId('thread')).toBeVisible(); // back in the chat
+  await expect(console.said('user')).toHaveText(['One', 'Two', 'Three']);
 });
 
 test('the user can return to a hidden answer', async ({ console, page, rewound }) => {

@@ -2,40 +2,24 @@
 
 import { expectAccessible } from '../support/accessible.ts';
 import { ANSWER, errand, lesson } from '../support/reading.ts';
+import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
-const SCREENS = [
-  { width: 1280, colorScheme: 'light' },
-  { width: 375, colorScheme: 'dark' },
-  { width: 375, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
-] as const;
-
-for (const { width, colorScheme } of SCREENS) {
-  test.describe(`${width} pixels wide, ${colorScheme}`, () => {
-    test.use({ viewport: { width, height: 800 }, colorScheme });
-
-    test('code is coloured, and formulas and footnotes are shown', async ({
-      console,
-      api,
-      page,
-    }) => {
-      const id = await lesson(api);
-      if (width < 800) await page.setViewportSize({ width: 1280, height: 800 });
-      await console.signIn(`/s/${id}`);
-      await page.setViewportSize({ width, height: 800 });
-      const answer = console.said('agent');
-      const code = answer.locator('figure', { hasText: 'func Add' });
-      await expect(code.locator('.hljs-keyword').first()).toHaveText('func');
-      await expect(answer.locator('.hljs-attr').first()).toHaveText('"name"');
-      await expect(answer.locator('math')).toHaveCount(4);
-      await expect(answer).toContainText('It costs $5 and $10.');
-      await expectAccessible(page);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-      await answer.locator('math').first().scrollIntoViewIfNeeded();
-    });
+onScreens(ALL, ({ width }) => {
+  test('code is coloured, and formulas and footnotes are shown', async ({ console, api, page }) => {
+    const id = await lesson(api);
+    await console.signIn(`/s/${id}`);
+    const answer = console.said('agent');
+    const code = answer.locator('figure', { hasText: 'func Add' });
+    await expect(code.locator('.hljs-keyword').first()).toHaveText('func');
+    await expect(answer.locator('.hljs-attr').first()).toHaveText('"name"');
+    await expect(answer.locator('math')).toHaveCount(4);
+    await expect(answer).toContainText('It costs $5 and $10.');
+    await expectAccessible(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    await answer.locator('math').first().scrollIntoViewIfNeeded();
   });
-}
+});
 
 test('a footnote and its place in the text lead to each other, and nowhere else', async ({
   console,
@@ -81,40 +65,31 @@ test('long lines of code are wrapped on demand, and code is copied as it is', as
   expect(ANSWER).toContain(`\`\`\`go\n${copied}\n\`\`\``);
 });
 
-for (const { width, colorScheme } of SCREENS.slice(0, 2)) {
-  test.describe(`${width} pixels wide, ${colorScheme}`, () => {
-    test.use({ viewport: { width: 1280, height: 800 }, colorScheme });
-
-    test('tool calls in a row are one group, opened by a failure', async ({
-      console,
-      api,
-      page,
-    }) => {
-      await console.signIn(`/s/${await errand(api)}`);
-      await page.setViewportSize({ width, height: 800 });
-      const group = page.getByTestId('calls');
-      await expect(group).toHaveCount(1);
-      await expect(group.locator('summary').first()).toContainText(
-        /3 tool calls.*1 failed.*timetable, prices, weather.*\d+ (ms|s)/,
-      );
-      const tools = group.getByTestId('tool');
-      await expect(tools).toHaveCount(3);
-      await expect(tools.nth(2)).toContainText('No forecast.');
-      await tools.first().locator('summary').click();
-      const all = tools.first().getByRole('button', { name: /Show all [\d,]+ characters/ });
-      await expect(tools.first()).not.toContainText('Station 199');
-      await all.click();
-      await expect(tools.first()).toContainText('Station 199');
-      await expect(tools.first().locator('.hljs-attr').first()).toBeVisible();
-      await tools.first().locator('summary').click();
-      await expect(page.getByTestId('tokens')).toHaveText('1,200 in · 345 out (tokens)');
-      await expectAccessible(page);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-      await group.locator('summary').first().click();
-      await expect(tools.first()).toBeHidden();
-    });
+onScreens(ALL, ({ width }) => {
+  test('tool calls in a row are one group, opened by a failure', async ({ console, api, page }) => {
+    await console.signIn(`/s/${await errand(api)}`);
+    const group = page.getByTestId('calls');
+    await expect(group).toHaveCount(1);
+    await expect(group.locator('summary').first()).toContainText(
+      /3 tool calls.*1 failed.*timetable, prices, weather.*\d+ (ms|s)/,
+    );
+    const tools = group.getByTestId('tool');
+    await expect(tools).toHaveCount(3);
+    await expect(tools.nth(2)).toContainText('No forecast.');
+    await tools.first().locator('summary').click();
+    const all = tools.first().getByRole('button', { name: /Show all [\d,]+ characters/ });
+    await expect(tools.first()).not.toContainText('Station 199');
+    await all.click();
+    await expect(tools.first()).toContainText('Station 199');
+    await expect(tools.first().locator('.hljs-attr').first()).toBeVisible();
+    await tools.first().locator('summary').click();
+    await expect(page.getByTestId('tokens')).toHaveText('1,200 in · 345 out (tokens)');
+    await expectAccessible(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    await group.locator('summary').first().click();
+    await expect(tools.first()).toBeHidden();
   });
-}
+});
 
 const DIAGRAM = `graph TD
   A[Ask] --> B{Known?}
@@ -122,32 +97,27 @@ const DIAGRAM = `graph TD
   B -->|no| D[Look it up]
   D --> C`;
 
-for (const { width, colorScheme } of SCREENS.slice(0, 2)) {
-  test.describe(`${width} pixels wide, ${colorScheme}`, () => {
-    test.use({ viewport: { width: 1280, height: 800 }, colorScheme });
-
-    test('a diagram is drawn, with its source behind a button', async ({ console, api, page }) => {
-      const { id } = await api.createSession({ name: 'Diagrams' });
-      const pie = 'pie title Pets\n  "Dogs" : 3';
-      const blocks = [DIAGRAM, pie].map((source) => `\`\`\`mermaid\n${source}\n\`\`\`\n`);
-      await api.say(id, ['Draw it', `Here it is:\n\n${blocks.join('\n')}`]);
-      await console.signIn(`/s/${id}`);
-      await page.setViewportSize({ width, height: 800 });
-      const [figure, other] = [page.locator('figure').first(), page.locator('figure').nth(1)];
-      const picture = figure.getByRole('img', { name: 'Diagram' });
-      await expect
-        .poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth))
-        .toBeGreaterThan(0);
-      await expect(other).toContainText('pie title Pets'); // of a type that is not drawn
-      await expect(other.getByRole('button', { name: 'Show the source' })).toHaveCount(0);
-      await expectAccessible(page);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-      await figure.getByRole('button', { name: 'Show the source' }).click();
-      await expect(figure.locator('pre')).toContainText('B{Known?}');
-      await figure.getByRole('button', { name: 'Show the source' }).click();
-      await picture.click();
-      await expect(page.getByRole('dialog', { name: 'Diagram' }).getByRole('img')).toBeVisible();
-      await page.keyboard.press('Escape');
-    });
+onScreens(ALL, ({ width }) => {
+  test('a diagram is drawn, with its source behind a button', async ({ console, api, page }) => {
+    const { id } = await api.createSession({ name: 'Diagrams' });
+    const pie = 'pie title Pets\n  "Dogs" : 3';
+    const blocks = [DIAGRAM, pie].map((source) => `\`\`\`mermaid\n${source}\n\`\`\`\n`);
+    await api.say(id, ['Draw it', `Here it is:\n\n${blocks.join('\n')}`]);
+    await console.signIn(`/s/${id}`);
+    const [figure, other] = [page.locator('figure').first(), page.locator('figure').nth(1)];
+    const picture = figure.getByRole('img', { name: 'Diagram' });
+    await expect
+      .poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth))
+      .toBeGreaterThan(0);
+    await expect(other).toContainText('pie title Pets'); // of a type that is not drawn
+    await expect(other.getByRole('button', { name: 'Show the source' })).toHaveCount(0);
+    await expectAccessible(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    await figure.getByRole('button', { name: 'Show the source' }).click();
+    await expect(figure.locator('pre')).toContainText('B{Known?}');
+    await figure.getByRole('button', { name: 'Show the source' }).click();
+    await picture.click();
+    await expect(page.getByRole('dialog', { name: 'Diagram' }).getByRole('img')).toBeVisible();
+    await page.keyboard.press('Escape');
   });
-}
+});

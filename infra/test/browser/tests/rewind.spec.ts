@@ -2,64 +2,57 @@
 
 import { expectAccessible } from '../support/accessible.ts';
 import { menu, message, remember, rewinds } from '../support/rewinding.ts';
-import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
-onScreens(ALL, ({ resize }) => {
-  test('a rewind shows a preview, is executed, and puts the question into the draft', async ({
-    console,
-    api,
-    page,
-  }) => {
-    const { id } = await api.createSession({ name: 'Trip' });
-    await api.say(id, ['Where to?', 'Lisbon.']);
-    await remember(api, id, 'Remember Porto', { city: 'Porto' });
-    await api.say(id, ['And then?', 'Home.']);
-    await console.signIn(`/s/${id}`);
-    await resize(page);
-    await menu(page, 'Remember Porto', 'Rewind to before this question');
+test('a rewind shows a preview, is executed, and puts the question into the draft', async ({
+  console,
+  api,
+  page,
+}) => {
+  const { id } = await api.createSession({ name: 'Trip' });
+  await api.say(id, ['Where to?', 'Lisbon.']);
+  await remember(api, id, 'Remember Porto', { city: 'Porto' });
+  await api.say(id, ['And then?', 'Home.']);
+  await console.signIn(`/s/${id}`);
+  await menu(page, 'Remember Porto', 'Rewind to before this question');
 
-    const dialog = page.getByRole('dialog', { name: 'Rewind to before this question?' });
-    await expect(dialog).toContainText(
-      'just before “Remember Porto”. The question is put into the message field, to be changed and sent. 4 messages will be hidden.',
-    );
-    await expect(dialog.getByTestId('restored')).toHaveText('city removed');
-    await expectAccessible(page);
-    await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Rewind to before this question?' });
+  await expect(dialog).toContainText(
+    'just before “Remember Porto”. The question is put into the message field, to be changed and sent. 4 messages will be hidden.',
+  );
+  await expect(dialog.getByTestId('restored')).toHaveText('city removed');
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
 
-    await expect(dialog).toBeHidden();
-    await expect(console.said('user')).toHaveText(['Where to?']);
-    await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('Remember Porto');
-    expect(await api.send('GET', `/sessions/${id}/state`)).toMatchObject({ data: { merged: {} } });
-    await page.reload();
-    await expect(console.said('user')).toHaveText(['Where to?']);
-  });
+  await expect(dialog).toBeHidden();
+  await expect(console.said('user')).toHaveText(['Where to?']);
+  await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('Remember Porto');
+  expect(await api.send('GET', `/sessions/${id}/state`)).toMatchObject({ data: { merged: {} } });
+  await page.reload();
+  await expect(console.said('user')).toHaveText(['Where to?']);
 });
 
-onScreens(ALL, ({ resize }) => {
-  test('a rewind to an answer keeps it, as a fork from it does', async ({ console, api, page }) => {
-    const { id } = await api.createSession({ name: 'Trip' });
-    await api.say(id, ['One', 'First.'], ['Two', 'Second.'], ['Three', 'Third.']);
-    await console.signIn(`/s/${id}`);
-    await resize(page);
-    await menu(page, 'First.', 'Fork from this answer');
-    await page.getByRole('button', { name: 'Fork', exact: true }).click();
-    await expect(page.getByRole('heading', { name: 'Fork of Trip' })).toBeVisible();
-    await expect(console.said('agent')).toHaveText(['First.']);
+test('a rewind to an answer keeps it, as a fork from it does', async ({ console, api, page }) => {
+  const { id } = await api.createSession({ name: 'Trip' });
+  await api.say(id, ['One', 'First.'], ['Two', 'Second.'], ['Three', 'Third.']);
+  await console.signIn(`/s/${id}`);
+  await menu(page, 'First.', 'Fork from this answer');
+  await page.getByRole('button', { name: 'Fork', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Fork of Trip' })).toBeVisible();
+  await expect(console.said('agent')).toHaveText(['First.']);
 
-    await console.openSession(id);
-    await page.getByRole('textbox', { name: 'Message' }).fill('Half a thought');
-    await menu(page, 'First.', 'Rewind to this answer');
-    const dialog = page.getByRole('dialog', { name: 'Rewind to this answer?' });
-    await expect(dialog).toContainText('“First.”, which stays, and continues from there.');
-    await expect(dialog).toContainText('4 messages will be hidden.');
-    await expectAccessible(page);
-    await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
-    await expect(console.said('user')).toHaveText(['One']);
-    await expect(console.said('agent')).toHaveText(['First.']);
-    const field = page.getByRole('textbox', { name: 'Message' });
-    await expect(field).toHaveValue('Half a thought');
-  });
+  await console.openSession(id);
+  await page.getByRole('textbox', { name: 'Message' }).fill('Half a thought');
+  await menu(page, 'First.', 'Rewind to this answer');
+  const dialog = page.getByRole('dialog', { name: 'Rewind to this answer?' });
+  await expect(dialog).toContainText('“First.”, which stays, and continues from there.');
+  await expect(dialog).toContainText('4 messages will be hidden.');
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
+  await expect(console.said('user')).toHaveText(['One']);
+  await expect(console.said('agent')).toHaveText(['First.']);
+  const field = page.getByRole('textbox', { name: 'Message' });
+  await expect(field).toHaveValue('Half a thought');
 });
 
 test('a rewound question precedes what was being written, until the rewind is undone', async ({

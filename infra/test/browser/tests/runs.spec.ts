@@ -1,32 +1,28 @@
 // Runs that fail or are stopped.
 
-import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
-onScreens(ALL, ({ resize }) => {
-  test('a stopped run keeps its output and can be repeated', async ({ console, api, page }) => {
-    await console.signIn();
-    await resize(page);
-    await console.ask('/long 2000');
-    await expect(console.said('agent')).toContainText('word5 ');
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await console.waitFor('idle');
-    await expect(page.getByText('Stopped', { exact: true })).toBeVisible();
-    const before = await console.bubbles();
-    await page.reload();
-    await console.waitFor('idle');
-    await expect(page.getByText('Stopped', { exact: true })).toBeVisible();
-    expect(await console.bubbles()).toEqual(before);
+test('a stopped run keeps its output and can be repeated', async ({ console, api, page }) => {
+  await console.signIn();
+  await console.ask('/long 2000');
+  await expect(console.said('agent')).toContainText('word5 ');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await console.waitFor('idle');
+  await expect(page.getByText('Stopped', { exact: true })).toBeVisible();
+  const before = await console.bubbles();
+  await page.reload();
+  await console.waitFor('idle');
+  await expect(page.getByText('Stopped', { exact: true })).toBeVisible();
+  expect(await console.bubbles()).toEqual(before);
 
-    const [stopped] = await api.events(console.sessionId);
-    await page.getByRole('button', { name: 'Ask again' }).click();
-    await expect(console.said('agent')).toContainText('word5 ');
-    await expect(console.said('user')).toHaveText(['/long 2000']);
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await console.waitFor('idle');
-    const [again] = await api.events(console.sessionId);
-    expect(again?.invocation_id).not.toBe(stopped?.invocation_id);
-  });
+  const [stopped] = await api.events(console.sessionId);
+  await page.getByRole('button', { name: 'Ask again' }).click();
+  await expect(console.said('agent')).toContainText('word5 ');
+  await expect(console.said('user')).toHaveText(['/long 2000']);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await console.waitFor('idle');
+  const [again] = await api.events(console.sessionId);
+  expect(again?.invocation_id).not.toBe(stopped?.invocation_id);
 });
 
 test('a failed run keeps its error; a retry sends the same question', async ({

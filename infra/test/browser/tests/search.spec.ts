@@ -1,39 +1,35 @@
 // The search of what was said.
 
 import { expectAccessible } from '../support/accessible.ts';
-import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 
-onScreens(ALL, ({ resize }) => {
-  test('a search finds what was said, and opens the chat there', async ({ console, api, page }) => {
-    const { id } = await api.createSession({ name: 'A trip' });
-    const more = Array.from({ length: 60 }, (_, i): [string, string] => [`Q ${i}`, `A ${i}`]);
-    await api.say(id, ['Where to?', 'To the crème brûlée of Lisbon.'], ...more);
-    const other = await api.createSession({ name: 'Lisbon is only in the name' });
-    await api.say(other.id, ['Hello', 'Hi']);
-    await console.signIn();
-    await resize(page);
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('lisbon creme');
-    await page.getByRole('option', { name: 'Search in messages: lisbon creme' }).click();
+test('a search finds what was said, and opens the chat there', async ({ console, api, page }) => {
+  const { id } = await api.createSession({ name: 'A trip' });
+  const more = Array.from({ length: 60 }, (_, i): [string, string] => [`Q ${i}`, `A ${i}`]);
+  await api.say(id, ['Where to?', 'To the crème brûlée of Lisbon.'], ...more);
+  const other = await api.createSession({ name: 'Lisbon is only in the name' });
+  await api.say(other.id, ['Hello', 'Hi']);
+  await console.signIn();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('lisbon creme');
+  await page.getByRole('option', { name: 'Search in messages: lisbon creme' }).click();
 
-    const result = page.getByTestId('search-result');
-    await expect(result).toHaveCount(1);
-    await expect(result.locator('mark')).toHaveText(['crème', 'Lisbon']);
-    await expect(page.getByTestId('search-state')).toHaveText('1 chat');
-    await expectAccessible(page);
-    const field = page.getByRole('searchbox', { name: 'Words that were said' });
-    await field.press('ArrowDown');
-    await expect(result.getByRole('link')).toBeFocused();
-    await page.keyboard.press('Enter');
-    await expect(page).toHaveURL(new RegExp(id));
-    await expect(page.getByText('Where to?', { exact: true })).toBeInViewport();
+  const result = page.getByTestId('search-result');
+  await expect(result).toHaveCount(1);
+  await expect(result.locator('mark')).toHaveText(['crème', 'Lisbon']);
+  await expect(page.getByTestId('search-state')).toHaveText('1 chat');
+  await expectAccessible(page);
+  const field = page.getByRole('searchbox', { name: 'Words that were said' });
+  await field.press('ArrowDown');
+  await expect(result.getByRole('link')).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(new RegExp(id));
+  await expect(page.getByText('Where to?', { exact: true })).toBeInViewport();
 
-    await page.goBack();
-    await expect(result).toHaveCount(1);
-    await field.fill('nobody said that');
-    await expect(page.getByTestId('search-state')).toHaveText('Nothing was found.');
-  });
+  await page.goBack();
+  await expect(result).toHaveCount(1);
+  await field.fill('nobody said that');
+  await expect(page.getByTestId('search-state')).toHaveText('Nothing was found.');
 });
 
 test('the search of chats leads to the search of messages; a failure can be tried again', async ({

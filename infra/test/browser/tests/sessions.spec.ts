@@ -59,15 +59,23 @@ test('sessions can be searched by name', async ({ console, api, page }) => {
 });
 
 test('changes made elsewhere appear in the list', async ({ console, api, page }) => {
+  await page.clock.install();
   await console.signIn();
   await expect(page.getByText('Your sessions will appear here.')).toBeVisible();
+  // The list is read again and again, each time some seconds after the last answer
+  const inTime = (look: () => Promise<void>) =>
+    expect(async () => {
+      await page.clock.fastForward('00:15');
+      await look();
+    }).toPass();
   const { id } = await api.createSession({ name: 'From a phone' });
   const row = page.getByTestId('session').filter({ hasText: 'From a phone' });
-  await expect(row).toBeVisible();
+  await inTime(() => expect(row).toBeVisible({ timeout: 1000 }));
   const run = await api.ask(id, '/silent');
-  await expect(row.getByRole('img', { name: 'Answering' })).toBeVisible();
+  const answering = row.getByRole('img', { name: 'Answering' });
+  await inTime(() => expect(answering).toBeVisible({ timeout: 1000 }));
   await api.send('POST', `/sessions/${id}/runs/${run}/cancel`);
-  await expect(row.getByRole('img', { name: 'Answering' })).toHaveCount(0);
+  await inTime(() => expect(answering).toHaveCount(0, { timeout: 1000 }));
 });
 
 test('a session deleted elsewhere shows that', async ({ console, api, faults, page }) => {

@@ -44,21 +44,19 @@ function provided(tokenLife: number) {
 
 const lasting = provided(3600);
 
-onScreens(ALL, () => {
-  lasting(
-    'the code flow with PKCE leads back to where one was',
-    async ({ console, faults, page, user }) => {
-      await console.open();
-      await expectAccessible(page);
-      await enterAt(page, faults, user);
-      await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible();
-      await console.ask('Hello');
-      await expect(console.said('agent')).toContainText('You said: "Hello"');
-      await page.reload();
-      await expect(console.said('agent')).toContainText('You said: "Hello"');
-    },
-  );
-});
+lasting(
+  'the code flow with PKCE leads back to where one was',
+  async ({ console, faults, page, user }) => {
+    await console.open();
+    await expectAccessible(page);
+    await enterAt(page, faults, user);
+    await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible();
+    await console.ask('Hello');
+    await expect(console.said('agent')).toContainText('You said: "Hello"');
+    await page.reload();
+    await expect(console.said('agent')).toContainText('You said: "Hello"');
+  },
+);
 
 lasting(
   'a link to a shared chat is kept while its guest signs in',
