@@ -11,8 +11,9 @@ export default defineConfig({
   forbidOnly: true,
   // `make ci` repeats what fails once: others may slow its machine.
   retries: Number(process.env.BROWSER_RETRIES ?? 0),
-  timeout: 120_000,
-  expect: { timeout: 30_000 },
+  // Long, since a busy machine is not a fault
+  timeout: 300_000,
+  expect: { timeout: 60_000 },
   reporter: [['list'], ['./support/flaky.ts']],
   use: {
     browserName: 'chromium',
@@ -21,7 +22,7 @@ export default defineConfig({
     locale: 'en-GB',
     timezoneId: 'UTC',
     contextOptions: { reducedMotion: 'reduce' }, // avoids checks during animations
-    actionTimeout: 30_000,
+    actionTimeout: 60_000,
     screenshot: 'only-on-failure',
     trace: process.env.TRACE ? 'retain-on-failure' : 'off', // a trace costs a sixth of the tests' time
   },

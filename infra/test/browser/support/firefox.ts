@@ -4,34 +4,35 @@
 import { expect } from '@playwright/test';
 import puppeteer, { type Browser, type ElementHandle, type Page } from 'puppeteer-core';
 
-const TIMEOUT = 30_000; // milliseconds
+const TIMEOUT = 60_000; // milliseconds
+
+/** Starts the browser. */
+export function startFirefox(): Promise<Browser> {
+  return puppeteer.launch({
+    browser: 'firefox',
+    executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
+    headless: true,
+    defaultViewport: null,
+    timeout: 4 * TIMEOUT,
+  });
+}
 
 export class Firefox {
   readonly page: Page;
   /** Uncaught errors of the page. */
   readonly faults: string[] = [];
-  readonly #browser: Browser;
 
-  private constructor(browser: Browser, page: Page) {
-    this.#browser = browser;
+  private constructor(page: Page) {
     this.page = page;
     page.setDefaultTimeout(TIMEOUT);
     page.on('pageerror', (error) => this.faults.push(String(error)));
   }
 
-  static async start(width: number): Promise<Firefox> {
-    const browser = await puppeteer.launch({
-      browser: 'firefox',
-      executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
-      headless: true,
-      defaultViewport: { width, height: 800 },
-      timeout: 2 * TIMEOUT,
-    });
-    return new Firefox(browser, await browser.newPage());
-  }
-
-  close(): Promise<void> {
-    return this.#browser.close();
+  /** Opens a tab that shares nothing with others. */
+  static async open(browser: Browser, width: number): Promise<Firefox> {
+    const page = await (await browser.createBrowserContext()).newPage();
+    await page.setViewport({ width, height: 800 });
+    return new Firefox(page);
   }
 
   /** Opens an address and signs in with any name. */

@@ -47,7 +47,7 @@ async function arrive(
     permissions: ['clipboard-read', 'clipboard-write'],
     ...options,
   });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(60_000);
   faults.watch(context);
   const page = await context.newPage();
   const close = async () => {

@@ -26,7 +26,7 @@ export async function expectWhole(
 // On a busy machine, rows may still be moved or rendered again when they are first looked at.
 async function clean(look: () => Promise<string[]>, what: string): Promise<void> {
   const softly = expect.configure({ soft: true });
-  await softly.poll(look, { message: what, timeout: 30_000 }).toEqual([]); // axe alone may take 5 s
+  await softly.poll(look, { message: what }).toEqual([]);
 }
 
 /** Expects that the element with the focus can be told from the others. */

@@ -27,7 +27,7 @@ const test = base.extend<object, { full: Full }>({
   // One for all tests of a worker, since it takes some seconds
   full: [
     async ({}, use) => use(await fullUser(process.env.RETHREAD_URL ?? '')),
-    { scope: 'worker', timeout: 120_000 },
+    { scope: 'worker', timeout: 300_000 },
   ],
 });
 
@@ -38,7 +38,6 @@ for (const { width, colorScheme, known } of SCREENS) {
 
     for (const [area, views] of Object.entries(AREAS)) {
       test(`${area}: every view`, async ({ console, page, url, full, faults }) => {
-        test.setTimeout(300_000); // some twenty views
         faults.allow(/status of 404/, /ERR_INTERNET_DISCONNECTED/, /WebSocket/);
         await console.open();
         await expectWhole(page, page.getByRole('main'), 'sign-in', known);

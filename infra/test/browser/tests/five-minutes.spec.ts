@@ -19,7 +19,7 @@ test('the page leads to a chat that can be forked and rewound, and to an own age
   page,
   faults,
 }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(600_000);
   const articles = page.locator('article');
   const said = (author: string) =>
     articles.filter({ has: page.locator(`b:text-is("${author}")`) }).locator('span');

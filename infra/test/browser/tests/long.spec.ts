@@ -10,7 +10,6 @@ test('few of 2,000 events are rendered, and the oldest can be reached', async ({
   api,
   page,
 }) => {
-  test.setTimeout(180_000);
   const { id } = await api.createSession({ name: 'A long talk' });
   await api.say(id, ...unevenTurns(TURNS));
   const pages = threadPages(page);

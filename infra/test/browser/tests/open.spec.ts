@@ -15,7 +15,6 @@ test('a link to turn 700 of 2,000 opens with few requests, and can be scrolled b
   api,
   page,
 }) => {
-  test.setTimeout(180_000);
   const { id } = await api.createSession({ name: 'A long talk' });
   const invocations = await api.say(id, ...turns(TURNS));
   await console.signIn();
@@ -47,7 +46,6 @@ for (const count of [12, TURNS]) {
     api,
     page,
   }) => {
-    test.setTimeout(180_000);
     const { id } = await api.createSession({ name: 'A talk' });
     await api.say(id, ...turns(count));
     await console.signIn();

@@ -36,7 +36,7 @@ function provided(tokenLife: number) {
         await use(system);
         await system.stop();
       },
-      { scope: 'worker', timeout: 120_000 },
+      { scope: 'worker', timeout: 300_000 },
     ],
     url: async ({ system }, use) => use(system.url),
   });
