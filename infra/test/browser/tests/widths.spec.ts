@@ -5,8 +5,8 @@ import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 import { CONTENT, talk } from '../support/wide-content.ts';
 
-// From 832 pixels on the list stays, up to 1,008 the panel covers the chat.
-const WIDTHS = [375, 900, 1440];
+// From 832 pixels on the list stays, up to 1,008 the panel covers the chat; beyond it is narrowest.
+const WIDTHS = [375, 900, 1009, 1440];
 
 /** How many lines the text of an element takes. */
 const linesOf = (element: Locator): Promise<number> =>
@@ -73,9 +73,10 @@ for (const width of WIDTHS) {
       await page.getByRole('button', { name: 'Side panel' }).click();
       await expect(page.getByTestId('state')).toBeVisible();
       expect(await widthOf(console.chat)).toBeGreaterThanOrEqual(Math.min(width, 440));
-      const tree = page.getByRole('tab', { name: 'Tree' });
       const close = page.getByRole('button', { name: 'Close the side panel' });
-      expect(await overlap(tree, close)).toBe(false);
+      const tabs = await page.getByRole('tab').all();
+      expect(tabs).toHaveLength(4);
+      for (const tab of tabs) expect(await overlap(tab, close), await tab.innerText()).toBe(false);
       const modal = page.locator('.panel:modal');
       await expect(modal).toHaveCount(width <= 1008 ? 1 : 0);
     });
