@@ -105,6 +105,11 @@ func (c call) prepare(base string, o options) (*prepared, error) {
 	if o.ifMatch != "" {
 		p.header.Set("If-Match", o.ifMatch)
 	}
+	for name := range p.header {
+		if err := checkHeader(name, p.header.Get(name)); err != nil {
+			return nil, err
+		}
+	}
 	if len(p.body) <= plainLimit {
 		return p, nil
 	}
@@ -113,14 +118,14 @@ func (c call) prepare(base string, o options) (*prepared, error) {
 	return p, err
 }
 
-// fillPath puts params into a path. URLs drop empty and dotted segments, which would
-// name another resource.
+// fillPath puts params into a path.
 func fillPath(path string, params []string) (string, error) {
 	for _, param := range params {
-		if param == "" || param == "." || param == ".." {
-			return "", fmt.Errorf("%w: %q is not an id", ErrInvalid, param)
+		escaped, err := segment(param)
+		if err != nil {
+			return "", err
 		}
-		path = strings.Replace(path, "{}", url.PathEscape(param), 1)
+		path = strings.Replace(path, "{}", escaped, 1)
 	}
 	return path, nil
 }

@@ -12,10 +12,8 @@ package rethread
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -66,10 +64,9 @@ func New(c Config) (*Client, error) {
 	if c.StreamURL == "" {
 		c.StreamURL = c.URL
 	}
-	for _, address := range []string{c.URL, c.StreamURL} {
-		parsed, err := url.Parse(address)
-		if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
-			return nil, fmt.Errorf("%q is not the address of an HTTP API", address)
+	for name, address := range map[string]string{"URL": c.URL, "StreamURL": c.StreamURL} {
+		if err := checkAddress(name, address); err != nil {
+			return nil, err
 		}
 	}
 	if c.Token == nil {

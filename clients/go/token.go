@@ -9,7 +9,8 @@ import (
 // TokenSource returns a bearer token. It is called for each request, so it should
 // cache. After a 401 it is called once more with the rejected token and should
 // return another; rejected is "" otherwise. Requests at the same time share one
-// call, whose context does not end with that of a single request.
+// call, whose context does not end with that of a single request. A token that no header
+// can have fails with ErrInvalid, before any request.
 type TokenSource func(ctx context.Context, rejected string) (string, error)
 
 // StaticToken returns a source that always returns the same token.
@@ -47,7 +48,7 @@ func (t *tokens) get(ctx context.Context, rejected string) (string, error) {
 	if p.err != nil {
 		return "", fmt.Errorf("get a token: %w", p.err)
 	}
-	return p.token, nil
+	return p.token, checkToken(p.token)
 }
 
 // ask returns the pending call of the source, or begins one. The call is not bound to

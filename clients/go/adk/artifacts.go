@@ -37,8 +37,11 @@ func (s *ArtifactService) Save(ctx context.Context, req *adk.SaveRequest) (*adk.
 		return nil, fmt.Errorf("save artifact %q: %w", req.FileName, err)
 	}
 	v, err := s.users.as(req.UserID).Artifacts.Put(ctx, req.SessionID, req.FileName, upload)
+	if errors.Is(err, ErrNotFound) {
+		err = missing(err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("save artifact %q: %w", req.FileName, missing(err))
+		return nil, fmt.Errorf("save artifact %q: %w", req.FileName, err)
 	}
 	return &adk.SaveResponse{Version: v.Version + firstVersion}, nil
 }
@@ -55,6 +58,9 @@ func checkSave(req *adk.SaveRequest) error {
 	if req.Version != 0 {
 		return fmt.Errorf("save artifact %q as version %d: versions are assigned by the server: %w",
 			req.FileName, req.Version, errors.ErrUnsupported)
+	}
+	if isNoID(req.SessionID) {
+		return fmt.Errorf("%w: no session can have the id %q", ErrInvalid, req.SessionID)
 	}
 	if strings.Contains(req.FileName, "?") { // which gateways cut paths at
 		return fmt.Errorf("%w: the file name %q must not contain %q", ErrInvalid, req.FileName, '?')
@@ -82,7 +88,7 @@ type ref struct{ userID, sessionID, name string }
 func (s *ArtifactService) read(ctx context.Context, r ref, version int64) (rethread.Artifact, error) {
 	artifacts := s.users.as(r.userID).Artifacts
 	switch {
-	case checkName(r.name) != nil, version < 0:
+	case checkName(r.name) != nil, isNoID(r.sessionID), version < 0:
 		return rethread.Artifact{}, fmt.Errorf("artifact %q: %w", r.name, ErrNotFound)
 	case version == 0:
 		return artifacts.Get(ctx, r.sessionID, r.name)
@@ -102,14 +108,14 @@ func (s *ArtifactService) Delete(ctx context.Context, req *adk.DeleteRequest) er
 			req.Version, req.FileName, errors.ErrUnsupported)
 	}
 	err := s.remove(ctx, req)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if err != nil && !isAbsent(err) {
 		return fmt.Errorf("delete artifact %q: %w", req.FileName, err)
 	}
 	return nil
 }
 
 func (s *ArtifactService) remove(ctx context.Context, req *adk.DeleteRequest) error {
-	if checkName(req.FileName) != nil {
+	if checkName(req.FileName) != nil || isNoID(req.SessionID) {
 		return fmt.Errorf("artifact %q: %w", req.FileName, ErrNotFound)
 	}
 	return s.users.as(req.UserID).Artifacts.Delete(ctx, req.SessionID, req.FileName)
@@ -122,9 +128,12 @@ func (s *ArtifactService) List(ctx context.Context, req *adk.ListRequest) (*adk.
 		return nil, invalid(err)
 	}
 	names := []string{}
+	if isNoID(req.SessionID) {
+		return &adk.ListResponse{FileNames: names}, nil
+	}
 	listed := s.users.as(req.UserID).Artifacts.List(req.SessionID, rethread.ListQuery{Limit: maxPage})
 	for v, err := range listed.All(ctx) {
-		if errors.Is(err, ErrNotFound) { // the session does not exist
+		if isAbsent(err) { // the session does not exist
 			break
 		}
 		if err != nil {
@@ -201,9 +210,9 @@ func invalid(err error) error {
 	return fmt.Errorf("request validation failed: %w", err)
 }
 
-// missing adds fs.ErrNotExist to ErrNotFound.
+// missing adds fs.ErrNotExist to the error of what does not exist.
 func missing(err error) error {
-	if errors.Is(err, ErrNotFound) {
+	if isAbsent(err) {
 		return errors.Join(fs.ErrNotExist, err)
 	}
 	return err

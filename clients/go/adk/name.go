@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -35,6 +36,14 @@ func checkName(name string) error {
 	}
 	return fmt.Errorf("%w: the file name %.100q %s", ErrInvalid, name, reason)
 }
+
+// isNoID reports whether no session can have an id, since URLs drop it or UTF-8 cannot
+// express it.
+func isNoID(id string) bool { return id == "." || id == ".." || !utf8.ValidString(id) }
+
+// isAbsent reports whether the error of a request without a body says that what it names
+// does not exist: it was not found, or nothing can have its id.
+func isAbsent(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, ErrInvalid) }
 
 // uriOf returns the artifact:// URI of a version.
 func uriOf(v rethread.ArtifactVersion, sessionID string) string {

@@ -37,6 +37,9 @@ func (s *SessionService) Create(ctx context.Context, req *adk.CreateRequest) (*a
 		return nil, err
 	}
 	key := rethread.WithIdempotencyKey(platform.NewUUID(ctx))
+	if isNoID(req.SessionID) {
+		return nil, fmt.Errorf("create session %q: %w: it cannot be an id", req.SessionID, ErrInvalid)
+	}
 	n := rethread.SessionRequest{ID: req.SessionID, AppName: req.AppName, State: req.State}
 	if n.ID == "" {
 		n.ID = platform.NewUUID(ctx)
@@ -111,8 +114,14 @@ func (s *SessionService) read(ctx context.Context, req *adk.GetRequest) (*handle
 
 // find reads a session without events and state, and checks its app and user.
 func (s *SessionService) find(ctx context.Context, app, user, id string) (rethread.Session, error) {
+	if isNoID(id) {
+		return rethread.Session{}, fmt.Errorf("session %q: %w", id, ErrNotFound)
+	}
 	found, err := s.users.as(user).Sessions.Get(ctx, id)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrInvalid):
+		return rethread.Session{}, errors.Join(ErrNotFound, err)
+	case err != nil:
 		return rethread.Session{}, err
 	}
 	return found, checkOwner(found, app, user)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	rethread "github.com/rethread/rethread/clients/go"
 	"github.com/rethread/rethread/clients/go/watch/view"
@@ -20,9 +21,15 @@ func newAPI(c Config) (*rethread.Client, error) {
 	if c.Token == nil {
 		return nil, errors.New("the client requires a function for tokens")
 	}
+	if at, err := url.Parse(c.WSURL); err != nil || at.Hostname() == "" || !slices.Contains(schemes(), at.Scheme) {
+		return nil, fmt.Errorf("%w: WSURL: it is not an address such as wss://live.example/v1", rethread.ErrInvalid)
+	}
 	source := func(ctx context.Context, _ string) (string, error) { return c.Token(ctx) }
 	return rethread.New(rethread.Config{URL: c.HTTPURL, Token: source, HTTP: c.HTTP})
 }
+
+// schemes are those of addresses of a WebSocket.
+func schemes() []string { return []string{"ws", "wss", "http", "https"} }
 
 // readThread reads the whole thread of a session.
 func (c *Client) readThread(ctx context.Context, sessionID string) (view.Thread, error) {
@@ -35,7 +42,7 @@ func (c *Client) readThread(ctx context.Context, sessionID string) (view.Thread,
 		return view.Thread{}, context.Cause(ctx)
 	case errors.As(err, &failed):
 		return view.Thread{}, errorOf(failed.Status, failed.Detail)
-	case errors.Is(err, rethread.ErrInvalid): // the id is none
+	case errors.Is(err, rethread.ErrInvalid): // the id or the token is none
 		return view.Thread{}, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return view.Thread{}, fmt.Errorf("%w: %w", errTransient, err)

@@ -1,5 +1,6 @@
 // The client of a deployment.
 
+import { address, WEBSOCKET } from './http/arguments.js';
 import { Streams } from './http/streams.js';
 import { Transport, type TransportOptions } from './http/transport.js';
 import { A2A } from './resources/a2a.js';
@@ -27,7 +28,7 @@ export interface RethreadOptions extends TransportOptions {
  * A client of a deployment, for one user at a time.
  *
  * Calls reject with a RethreadError, with the reason of an aborted signal, or with what the token's
- * source threw. A request that is safe to repeat is sent up to five times within the call's time limit:
+ * source threw; with an ArgumentError there was no request. A request that is safe to repeat is sent up to five times within the call's time limit:
  * after a failed connection, 429, 502, 503 and 504. `Retry-After` sets the wait if the answer has it.
  */
 export class Rethread {
@@ -57,6 +58,7 @@ export class Rethread {
   readonly #shared = new Map<object, unknown>();
 
   constructor(options: RethreadOptions) {
+    if (options.wsUrl) address('wsUrl', options.wsUrl, WEBSOCKET);
     this.#options = options;
     const transport = new Transport(options);
     this.#transport = transport;

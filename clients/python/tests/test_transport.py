@@ -237,15 +237,6 @@ async def test_large_bodies_are_compressed(is_async: bool) -> None:
 
 
 @both
-@pytest.mark.parametrize("name", ["", ".", ".."])
-async def test_a_segment_that_urls_drop_is_refused(name: str, is_async: bool) -> None:
-    network = Network(data({}))
-    with pytest.raises(ValueError, match="is not an id"):
-        await Caller(network, is_async)(lambda c: c.sessions.get(name))
-    assert network.asked == []
-
-
-@both
 async def test_an_export_arrives_in_chunks(is_async: bool) -> None:
     network = Network(json(503, {}), httpx.Response(200, stream=Stream([b"{", b"}"])))
     caller = Caller(network, is_async, stream_url="https://stream.example/api/v1")

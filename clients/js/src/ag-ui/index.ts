@@ -2,7 +2,7 @@
 
 import { type AgentConfig, HttpAgent, type RunAgentInput } from '@ag-ui/client';
 import type { Rethread } from '../client.js';
-import { agentSegment } from '../http/agent-segment.js';
+import { agentSegment, segment } from '../http/arguments.js';
 import { AgentStream } from './stream.js';
 
 export interface RethreadAgentConfig extends AgentConfig {
@@ -31,7 +31,7 @@ export class RethreadAgent extends HttpAgent {
 
   constructor({ client, agent, onAbort, onStopFailed, ...config }: RethreadAgentConfig) {
     const name = agentSegment(agent);
-    super({ ...config, url: `${client.streams.url}/agui/${encodeURIComponent(name)}` });
+    super({ ...config, url: `${client.streams.url}/agui/${segment(name)}` });
     this.options = { client, agent: name, onAbort, onStopFailed };
     this.streams = new Set();
     this.fetch = (_, init) => request(this, '/agui/{}', init);

@@ -2,7 +2,7 @@
 
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { Rethread } from '../client.js';
-import { agentSegment } from '../http/agent-segment.js';
+import { agentSegment } from '../http/arguments.js';
 import { NotFoundError } from '../http/errors.js';
 import { ChatStream } from './stream.js';
 

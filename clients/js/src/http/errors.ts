@@ -59,6 +59,13 @@ export class RethreadError extends Error {
   }
 }
 
+/** An argument cannot be sent, so that there was no request; `detail` begins with its name. */
+export class ArgumentError extends RethreadError {
+  constructor(detail: string) {
+    super(0, { problem: { detail } });
+  }
+}
+
 /** The request is malformed (400) or breaks rules (422), which `errors` lists. */
 export class ValidationError extends RethreadError {}
 

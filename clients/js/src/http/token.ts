@@ -1,5 +1,7 @@
 // The caller's bearer token.
 
+import { sendable } from './arguments.js';
+
 /** Says why a token is needed. */
 export interface TokenRequest {
   /** The token that the server has rejected; absent for an ordinary request. */
@@ -12,12 +14,13 @@ export interface TokenRequest {
  */
 export type TokenSource = string | ((request: TokenRequest) => string | Promise<string>);
 
+/** Asks for tokens. One that no header can have is an ArgumentError. */
 export class Tokens {
   readonly #source: TokenSource;
   readonly #pending = new Map<string, Promise<string>>();
 
   constructor(source: TokenSource) {
-    this.#source = source;
+    this.#source = typeof source === 'string' ? sendable('token', source) : source;
   }
 
   /** Returns a token. Requests at the same time share one call of the source. */
@@ -26,7 +29,8 @@ export class Tokens {
     if (typeof source === 'string') return Promise.resolve(source);
     const pending = this.#pending.get(rejected);
     if (pending) return pending;
-    const asked = (async () => source(rejected ? { rejected } : {}))().finally(() => {
+    const asked = (async () =>
+      sendable('token', await source(rejected ? { rejected } : {})))().finally(() => {
       this.#pending.delete(rejected);
     });
     this.#pending.set(rejected, asked);

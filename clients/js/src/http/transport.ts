@@ -1,5 +1,6 @@
 // Sends requests: adds the token, limits the time, and repeats what is safe to repeat.
 
+import { address, HTTP, segment, sendable } from './arguments.js';
 import { ConnectionError, errorOf, RethreadError, TimeoutError } from './errors.js';
 import { type TokenSource, Tokens } from './token.js';
 import { jitter, sleep, uuid, within } from './wait.js';
@@ -84,8 +85,11 @@ export class Transport {
 
   constructor(options: TransportOptions) {
     this.#options = options;
-    this.baseUrl = withoutSlash(options.baseUrl);
-    this.streamUrl = withoutSlash(options.streamUrl ?? options.baseUrl);
+    const { baseUrl, streamUrl = baseUrl } = options;
+    // A page completes addresses that begin with a slash, and so may another fetch.
+    const isRelative = 'location' in globalThis || options.fetch !== undefined;
+    this.baseUrl = withoutSlash(address('baseUrl', baseUrl, HTTP, isRelative));
+    this.streamUrl = withoutSlash(address('streamUrl', streamUrl, HTTP, isRelative));
     this.tokens = new Tokens(options.token);
     this.random = options.random ?? Math.random;
   }
@@ -212,8 +216,9 @@ async function requestOf(call: Call, options: AnyOptions): Promise<RequestInit> 
   const headers: Record<string, string> = { ...call.headers };
   if (call.repeat === 'key') headers['Idempotency-Key'] = options.idempotencyKey ?? uuid();
   if (options.ifMatch !== undefined) headers['If-Match'] = options.ifMatch;
-  const init = { method: call.method, headers };
   if (call.json !== undefined) headers['Content-Type'] = 'application/json';
+  for (const [name, value] of Object.entries(headers)) sendable(`header ${name}`, value);
+  const init = { method: call.method, headers };
   const body = call.json === undefined ? call.bytes : JSON.stringify(call.json);
   if (body === undefined) return init;
   const compressible = typeof CompressionStream === 'function'; // not in every edge runtime
@@ -242,13 +247,6 @@ function urlOf({ path, params = [], query = {} }: Call, base: string): string {
   }
   const text = search.toString();
   return base + filled + (text && `?${text}`);
-}
-
-/** One segment of a path. URLs drop empty and dotted segments, which would name another resource. */
-function segment(param: string | number | undefined): string {
-  const text = String(param ?? '');
-  if (['', '.', '..'].includes(text)) throw new TypeError(`"${text}" is not an id`);
-  return encodeURIComponent(text);
 }
 
 const withoutVersion = (url: string): string => url.replace(/\/api\/v1$/, '');

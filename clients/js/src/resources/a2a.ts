@@ -1,7 +1,7 @@
 // Tasks in the form of the Agent2Agent protocol, and what its clients read first. For the protocol
 // itself use one of its SDKs, with `client.fetch` as its fetch.
 
-import { agentSegment } from '../http/agent-segment.js';
+import { agentSegment } from '../http/arguments.js';
 import type { CallOptions } from '../http/transport.js';
 import type { operations } from '../schema.js';
 import type { A2ATask } from '../types.js';

@@ -1,7 +1,7 @@
 // Keeps a connection open: connects again after failures, and before the gateway would close it.
 
 import { Connection, type Handlers } from './connection.js';
-import type { Access } from './options.js';
+import { type Access, isFinal, type WatchError } from './options.js';
 import { backoff, type Timers } from './timers.js';
 
 const RENEW_AFTER = 110 * 60_000; // milliseconds; the gateway closes a connection after 2 hours
@@ -13,6 +13,8 @@ interface LinkHandlers extends Pick<Handlers, 'message' | 'unreadable' | 'refuse
   /** The number of failures, or the time of the next attempt, has changed. */
   report(): void;
   subscribed(connection: Connection): void;
+  /** No attempt can succeed. */
+  end(error: WatchError): void;
   /** The access behind a subscription has ended. */
   unsubscribed(connection: Connection, reason: 'revoked' | 'expired'): void;
   /** A connection was lost. @param current whether it was the current one */
@@ -70,8 +72,9 @@ export class Link {
     try {
       const token = await this.#access.tokens.get(this.#rejected);
       if (!this.#closed) this.#open(token);
-    } catch {
-      this.#connectLater();
+    } catch (error) {
+      if (isFinal(error)) this.#handlers.end(error);
+      else this.#connectLater();
     } finally {
       this.#connecting = false;
     }

@@ -1,6 +1,6 @@
 // How a session is watched: options, what is reported, and what the environment provides.
 
-import { RethreadError } from '../http/errors.js';
+import { ArgumentError, RethreadError } from '../http/errors.js';
 import type { Tokens } from '../http/token.js';
 import type { Event } from '../types.js';
 import type { Socket } from './connection.js';
@@ -37,7 +37,7 @@ export interface WatchOptions<Item = Event> {
   onAccess?: () => void;
   /**
    * Called once when watching ends with a final error. Its status is 404 (no such session), 403 (no
-   * access), 410 (deleted), or 400 or 422 (invalid request).
+   * access), 410 (deleted), 400 or 422 (invalid request), or 0 if an argument cannot be sent.
    */
   onEnd?: (error: WatchError) => void;
 }
@@ -77,5 +77,8 @@ export interface Access {
 
 /** Whether an error ends watching. */
 export function isFinal(error: unknown): error is RethreadError {
-  return error instanceof RethreadError && FINAL.includes(error.status);
+  return (
+    error instanceof ArgumentError ||
+    (error instanceof RethreadError && FINAL.includes(error.status))
+  );
 }

@@ -41,8 +41,7 @@ export class SessionWatch implements Watching {
     const handlers = { update, report, end };
     this.#reader = new Reader(access, options.tail, this.#state, this.#timers, handlers);
     this.#link = new Link(access, this.#timers, {
-      update,
-      report,
+      ...handlers,
       subscribed: (connection) => this.#subscribed(connection),
       message: (message) => {
         this.#state.apply(message, Date.now());

@@ -49,6 +49,10 @@ class RethreadError(Exception):
         self.reason = ""
         super().__init__(self.detail or self.title or f"The server answered {status}.")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the error with its attributes: the arguments of its class are not those of Exception."""
+        return _restored, (type(self), self.args), vars(self)
+
     def __str__(self) -> str:
         broken = "".join(f"; {error.pointer} {error.detail}" for error in self.errors)
         return super().__str__() + broken
@@ -139,6 +143,13 @@ def error_for(status: int, body: object, retry_after: float | None) -> RethreadE
     """Returns the error for an answer with a parsed body."""
     problem = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
     return _CLASSES.get(status, RethreadError)(status, problem, retry_after)
+
+
+def _restored(kind: type[RethreadError], args: tuple[Any, ...]) -> RethreadError:
+    """Returns an error of a class, which unpickling gives its attributes."""
+    error = kind.__new__(kind)
+    error.args = args
+    return error
 
 
 def _field_errors(value: object) -> list[FieldError]:

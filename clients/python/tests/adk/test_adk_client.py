@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,7 @@ from rethread_client.adk import (
     Retries,
     UnavailableError,
 )
+from rethread_client.adk import errors as adk_errors
 
 MADE = {"data": {"id": "s", "user_id": "alice", "app_name": "a", "head_seq": 0, "updated_time": 0}}
 STATE = {"data": {"merged": {}}}
@@ -211,3 +213,28 @@ async def test_errors_are_also_those_of_the_package() -> None:
     assert isinstance(refused.value, InvalidError)
     assert refused.value.errors == [errors.FieldError("/id", "is too long")]
     assert str(refused.value) == "422: Unprocessable Entity; /id is too long"
+
+
+ERRORS = [
+    kind for kind in vars(adk_errors).values() if isinstance(kind, type) and issubclass(kind, RethreadError)
+]
+
+
+def test_an_error_survives_pickling() -> None:
+    for kind in ERRORS:
+        error = kind("409: a conflict", 409, {"detail": "a conflict", "head_seq": 3})
+        error.retry_after = 2.0
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is kind
+        assert (str(again), vars(again), again.args) == (str(error), vars(error), error.args)
+    assert len(ERRORS) == 4
+
+
+async def test_a_token_that_cannot_be_sent_is_refused() -> None:
+    network = Network()
+    client = Rethread("https://rethread.example", lambda _: "secret\n", transport=network)
+    with pytest.raises(ValueError, match=r"^token: (?!.*secret)"):
+        await client.get("/sessions/s", "alice")
+    with pytest.raises(ValueError, match=r"^url: "):
+        Rethread("rethread.example", network.token)
+    assert network.asked == []

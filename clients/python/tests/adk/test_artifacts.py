@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from google.adk.artifacts import InMemoryArtifactService
 from google.adk.errors.input_validation_error import InputValidationError
 from google.adk.errors.session_not_found_error import SessionNotFoundError
 from google.genai import types
@@ -177,3 +178,40 @@ async def test_artifacts_of_other_clients_can_be_loaded(saved: SessionArtifacts,
     assert await saved.load("upload") == types.Part.from_bytes(
         data=b"x", mime_type="text/plain;charset=UTF-8"
     )
+
+
+NO_NAMES = ["", ".", "..", "user:", "user:..", "a/b", "../..", "x" * 129, "line\n"]
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
+async def test_a_name_that_cannot_be_stored_is_that_of_a_missing_artifact(
+    saved: SessionArtifacts, sessions: RethreadSessionService, name: str
+) -> None:
+    await saved.save("f", types.Part(text="x"))
+    with pytest.raises(InputValidationError):
+        await saved.save(name, types.Part(text="y"))
+    named: dict[str, Any] = {**saved.of, "filename": name}
+    in_memory = InMemoryArtifactService()
+    for service in (saved.service, in_memory):
+        assert await service.load_artifact(**named) is None
+        assert await service.load_artifact(**named, version=0) is None
+        assert await service.list_versions(**named) == []
+        assert await service.list_artifact_versions(**named) == []
+        assert await service.get_artifact_version(**named) is None
+        assert await service.delete_artifact(**named) is None
+    assert await sessions.get_session(**saved.of) is not None
+    assert await saved.load("f") == types.Part(text="x")
+
+
+@pytest.mark.parametrize("session_id", ["", ".", "..", "a/b", "x" * 129, "line\n"])
+async def test_an_id_that_cannot_be_one_is_that_of_a_missing_session(
+    saved: SessionArtifacts, session_id: str
+) -> None:
+    of: dict[str, Any] = {**saved.of, "session_id": session_id}
+    named: dict[str, Any] = {**of, "filename": "f"}
+    with pytest.raises(InputValidationError):
+        await saved.service.save_artifact(**named, artifact=types.Part(text="x"))
+    assert await saved.service.load_artifact(**named) is None
+    assert await saved.service.list_versions(**named) == []
+    assert await saved.service.delete_artifact(**named) is None
+    assert await saved.service.list_artifact_keys(**of) == []

@@ -318,3 +318,22 @@ async def test_a_violation_names_the_rule(sessions: RethreadSessionService, user
         await sessions.append_event(session, Event(invocation_id="one", author=""))
     assert (invalid.value.status, invalid.value.problem["status"]) == (422, 422)
     assert session.events == []
+
+
+@pytest.mark.parametrize("session_id", [".", "..", " .. ", "a/b", "x" * 129, "a\nb"])
+async def test_an_id_that_cannot_be_one_is_that_of_no_session(
+    sessions: RethreadSessionService, user: str, session_id: str
+) -> None:
+    named: dict[str, Any] = {"app_name": APP, "user_id": user, "session_id": session_id}
+    with pytest.raises(InvalidError):
+        await sessions.create_session(**named)
+    assert await sessions.get_session(**named) is None
+    assert await sessions.delete_session(**named) is None
+    unknown = Session(app_name=APP, user_id=user, id=session_id)
+    with pytest.raises(SessionNotFoundError):
+        await sessions.append_event(unknown, said("hello"))
+    with pytest.raises(SessionNotFoundError):
+        await sessions.rewind(unknown, "i")
+    with pytest.raises(SessionNotFoundError):
+        await sessions.fork(unknown)
+    assert (await sessions.list_sessions(app_name=APP, user_id=user)).sessions == []

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
@@ -148,6 +149,22 @@ func TestArtifacts(t *testing.T) {
 		for _, name := range []string{"", "a/b", "..", "user:", "a\nb"} {
 			if _, err := s.Artifacts.Save(t.Context(), saving("s", name, genai.NewPartFromText("x"))); err == nil {
 				t.Errorf("%q was saved", name)
+			}
+		}
+	})
+	t.Run("an id that no session can have is that of a missing one", func(t *testing.T) {
+		for _, id := range []string{".", "..", "a/b", strings.Repeat("x", 129), "a\nb", "\xff"} {
+			if _, err := s.Artifacts.Save(t.Context(), saving(id, "f", genai.NewPartFromText("x"))); err == nil {
+				t.Errorf("saved in %q", id)
+			}
+			if _, err := s.Artifacts.Load(t.Context(), loading(id, "f", 0)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("load from %q: %v", id, err)
+			}
+			if err := remove(t, s, id, "f", 0); err != nil {
+				t.Errorf("delete from %q: %v", id, err)
+			}
+			if got := names(t, s, id); len(got) != 0 {
+				t.Errorf("listed %v of %q", got, id)
 			}
 		}
 	})

@@ -2,6 +2,7 @@ package adk_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,6 +56,19 @@ func TestSessions(t *testing.T) {
 		}
 		if !to.LastUpdateTime().Equal(to.Events().At(0).Timestamp) || again.LastUpdateTime().IsZero() {
 			t.Errorf("updated %s, %s", to.LastUpdateTime(), again.LastUpdateTime())
+		}
+	})
+	t.Run("an id that no session can have is that of a missing one", func(t *testing.T) {
+		for _, id := range []string{".", "..", "a/b", strings.Repeat("x", 129), "a\nb", "\xff"} {
+			if _, err := s.Sessions.Create(t.Context(), &adksession.CreateRequest{AppName: app, UserID: alice, SessionID: id}); !errors.Is(err, adk.ErrInvalid) {
+				t.Errorf("create %q: %v", id, err)
+			}
+			if _, err := s.Sessions.Get(t.Context(), &adksession.GetRequest{AppName: app, UserID: alice, SessionID: id}); !errors.Is(err, adk.ErrNotFound) {
+				t.Errorf("get %q: %v", id, err)
+			}
+			if err := s.Sessions.Delete(t.Context(), &adksession.DeleteRequest{AppName: app, UserID: alice, SessionID: id}); err != nil {
+				t.Errorf("delete %q: %v", id, err)
+			}
 		}
 	})
 	t.Run("returns only the newest events, in order", func(t *testing.T) {

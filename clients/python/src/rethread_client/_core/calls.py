@@ -8,9 +8,11 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypedDict
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import httpx
+
+from .arguments import header, segment
 
 # Bodies above this size in bytes are compressed: Lambda accepts 6 MB, and base64
 # makes binary ones a third larger.
@@ -102,7 +104,7 @@ def wire(call: Call, addresses: Mapping[Base, str], options: AnyOptions) -> Wire
     """Returns the form on the wire. Each call of it makes a new idempotency key.
 
     Raises:
-      ValueError: a parameter of the path is no id.
+      ValueError: a parameter of the path is no id, or a header cannot have its value.
     """
     headers = dict(call.headers)
     content = call.content
@@ -113,12 +115,13 @@ def wire(call: Call, addresses: Mapping[Base, str], options: AnyOptions) -> Wire
         headers["Idempotency-Key"] = options.get("idempotency_key") or str(uuid.uuid4())
     if "if_match" in options:
         headers["If-Match"] = options["if_match"]
+    headers = {name: header(name, value) for name, value in headers.items()}
     return Wire(call.method, _url(call, addresses[call.base]), headers, content)
 
 
 def path(template: str, *params: str | int) -> str:
     """Returns a path with its `{}` filled in."""
-    return template.format(*(_segment(str(param)) for param in params))
+    return template.format(*(segment(str(param)) for param in params))
 
 
 def _url(call: Call, base: str) -> str:
@@ -128,13 +131,6 @@ def _url(call: Call, base: str) -> str:
 
 def _text(value: Param) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _segment(param: str) -> str:
-    """One segment of a path. URLs drop empty and dotted ones, which would name another resource."""
-    if param in ("", ".", ".."):
-        raise ValueError(f"{param!r} is not an id")
-    return quote(param, safe="")
 
 
 def body_of(response: httpx.Response) -> Any:

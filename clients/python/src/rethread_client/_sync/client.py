@@ -29,10 +29,11 @@ from .watching import Watch
 class Rethread:
     """A client of a deployment, for one user.
 
-    Calls raise a RethreadError, or what the token's source raises. A request that is safe to
-    repeat is sent up to five times within the call's time limit: after a lost connection, 429,
-    502, 503 and 504, with growing random delays, or after `Retry-After`. Writes are safe to
-    repeat: by an idempotency key, or by the ids of their events.
+    Calls raise a RethreadError, or what the token's source raises; an argument that cannot be sent is
+    a ValueError, before any request. A request that is safe to repeat is sent up to five times within
+    the call's time limit: after a lost connection, 429, 502, 503 and 504, with growing random delays,
+    or after `Retry-After`. Writes are safe to repeat: by an idempotency key, or by the ids of their
+    events.
 
     Args:
       url: the API's address, with or without `/api/v1`.

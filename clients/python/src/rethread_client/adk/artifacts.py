@@ -16,7 +16,7 @@ from google.genai import types
 
 from . import parts
 from .client import Rethread, path
-from .errors import RethreadError
+from .errors import RethreadError, is_missing
 from .loading import latest_of_app
 
 _USER = "user:"
@@ -28,7 +28,8 @@ class RethreadArtifactService(BaseArtifactService):
     Use it together with RethreadSessionService: a rewind restores the artifact
     versions named by events, and these must be Rethread's version numbers.
 
-    Names have at most 128 characters and no `/`; an artifact has at most 10 MB.
+    Names have at most 128 characters, no `/`, `?` or control characters, and are not `.` or `..`; an
+    artifact has at most 10 MB. One with another name cannot be saved, and is a missing one otherwise.
     A user's artifacts (`user:`) are accessed through a session of the app: the
     given one, otherwise the user's most recently active one.
 
@@ -107,7 +108,7 @@ class RethreadArtifactService(BaseArtifactService):
                 params=None if version is None else {"version": str(version)},
             )
         except RethreadError as error:
-            if error.status == 404:
+            if is_missing(error):
                 return None
             raise
         return parts.decode(answer.headers["Content-Type"], answer.content)
@@ -119,7 +120,7 @@ class RethreadArtifactService(BaseArtifactService):
         session = session_id or await latest_of_app(self._client, app_name, user_id)
         if session is None:
             return []
-        found = await self._list(path("sessions", session, "artifacts"), user_id)
+        found = await self._list(user_id, session)
         return sorted(v["name"] for v in found if session_id or v["name"].startswith(_USER))
 
     async def delete_artifact(
@@ -133,7 +134,7 @@ class RethreadArtifactService(BaseArtifactService):
         try:
             await self._client.request("DELETE", path("sessions", session, "artifacts", filename), user_id)
         except RethreadError as error:
-            if error.status != 404:
+            if not is_missing(error):
                 raise
 
     async def list_versions(
@@ -169,7 +170,7 @@ class RethreadArtifactService(BaseArtifactService):
         if session is None:
             return None
         if version is None:
-            newest = await self._list(path("sessions", session, "artifacts"), user_id)
+            newest = await self._list(user_id, session)
             found = [v for v in newest if v["name"] == filename]
         else:
             versions = await self._versions(user_id, session, filename)
@@ -189,13 +190,14 @@ class RethreadArtifactService(BaseArtifactService):
     async def _versions(self, user_id: str, session: str | None, filename: str) -> list[dict[str, Any]]:
         if session is None:
             return []
-        return await self._list(path("sessions", session, "artifacts", filename, "versions"), user_id)
+        return await self._list(user_id, session, filename, "versions")
 
-    async def _list(self, where: str, user_id: str) -> list[dict[str, Any]]:
+    async def _list(self, user_id: str, session: str, *of: str) -> list[dict[str, Any]]:
         try:
+            where = path("sessions", session, "artifacts", *of)
             return [item async for item in self._client.pages(where, user_id)]
         except RethreadError as error:
-            if error.status == 404:
+            if is_missing(error):
                 return []
             raise
 

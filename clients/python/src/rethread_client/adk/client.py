@@ -6,14 +6,14 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
 from typing import Any, Literal
-from urllib.parse import quote
 
 import httpx
 
 from .. import errors
 from .._async.transport import AsyncTransport
+from .._core import arguments
 from .._core.calls import Call, Repeat
-from .errors import RethreadError, error_of
+from .errors import InvalidError, RethreadError, error_of
 from .retries import Retries
 
 # Returns a token for a user's id: a JWT whose `sub` is that id. It is called
@@ -31,8 +31,15 @@ _REPEAT: dict[Method, Repeat] = {"PUT": "refused", "DELETE": "delete"}
 
 
 def path(*segments: str) -> str:
-    """Returns a path below /api/v1 with escaped segments."""
-    return "".join("/" + quote(segment, safe="") for segment in segments)
+    """Returns a path below /api/v1 with escaped segments.
+
+    Raises:
+      InvalidError: one would name another resource, such as `..`.
+    """
+    try:
+        return "".join("/" + arguments.segment(segment) for segment in segments)
+    except ValueError as error:
+        raise InvalidError(str(error), 422, {"errors": [{"pointer": "name", "detail": str(error)}]}) from None
 
 
 class Rethread:

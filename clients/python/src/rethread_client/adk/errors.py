@@ -66,3 +66,9 @@ def error_of(error: errors.RethreadError, request: str) -> RethreadError:
     found = kind(f"{error.status}: {detail}{broken}", error.status, error.problem)
     found.retry_after = error.retry_after
     return found
+
+
+def is_missing(error: RethreadError) -> bool:
+    """Whether a resource does not exist: it was not found, or nothing can have its id or name."""
+    named = any(violation.pointer in ("session_id", "name") for violation in error.errors)
+    return error.status == 404 or (isinstance(error, InvalidError) and named)

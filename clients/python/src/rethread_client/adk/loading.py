@@ -14,7 +14,7 @@ from google.adk.sessions import Session
 from google.adk.sessions.base_session_service import GetSessionConfig
 
 from .client import Rethread, path
-from .errors import RethreadError
+from .errors import RethreadError, is_missing
 from .events import from_json, is_shown
 
 # How often to read a session that changes while it is read.
@@ -69,7 +69,7 @@ async def header_of(client: Rethread, app_name: str, user_id: str, session_id: s
     try:
         header: dict[str, Any] = await client.get(path("sessions", session_id), user_id)
     except RethreadError as error:
-        if error.status == 404:
+        if is_missing(error):
             return None
         raise
     return header if (header["app_name"], header["user_id"]) == (app_name, user_id) else None

@@ -23,7 +23,7 @@ from google.adk.sessions.base_session_service import (
 
 from .adk_errors import InvocationNotFoundError, StaleSessionError
 from .client import Rethread, path
-from .errors import DeniedError, RethreadError
+from .errors import DeniedError, RethreadError, is_missing
 from .events import from_json, is_hidden, jsonable, to_json
 from .loading import header_of, latest_of_app, load, session_of
 
@@ -65,11 +65,13 @@ class RethreadSessionService(BaseSessionService):
 
         Raises:
           AlreadyExistsError: the id is in use, in any app.
+          InvalidError: the id cannot be one, such as `..` or one with a `/`.
           DeniedError: the token belongs to another user.
         """
         body: dict[str, Any] = {"app_name": app_name}
         if session_id and session_id.strip():
             body["id"] = session_id.strip()
+            path(body["id"])  # which no later request could name otherwise
         if state:
             body["state"] = jsonable(state)
         try:
@@ -224,8 +226,8 @@ class RethreadSessionService(BaseSessionService):
 
     async def _rewind(self, session: Session, before: str, body: dict[str, Any], key: str) -> Event:
         body = {**body, "rewind_before_invocation_id": before}
-        where = path("sessions", session.id, "rewind")
         try:
+            where = path("sessions", session.id, "rewind")
             done = await self._client.create(where, session.user_id, body, key=key)
         except RethreadError as error:
             if error.status == 404 and "invocation_id" in error.problem:
@@ -246,12 +248,12 @@ class RethreadSessionService(BaseSessionService):
         The event's id makes a repeated attempt a redelivery, so no idempotency
         key is needed, which would cost two more writes.
         """
-        where = path("sessions", session.id, "events")
         body: dict[str, Any] = {"events": [to_json(event)]}
         while True:
             if session._storage_update_marker is not None:
                 body["expected_seq"] = int(session._storage_update_marker)
             try:
+                where = path("sessions", session.id, "events")
                 answer = await self._client.request("POST", where, session.user_id, body=body)
             except RethreadError as error:
                 if error.status != 409 or "head_seq" not in error.problem:
@@ -299,6 +301,6 @@ class RethreadSessionService(BaseSessionService):
 
 def _raise_for_session(error: RethreadError, session_id: str) -> NoReturn:
     """Raises an error of a request for a session that must exist."""
-    if error.status == 404:
+    if is_missing(error):
         raise SessionNotFoundError(f"Session {session_id} not found.") from error
     raise error
