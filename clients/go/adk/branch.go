@@ -31,6 +31,10 @@ type RewindRequest struct {
 	// Restore also restores shared values that another session has changed
 	// since; otherwise they are kept and reported as conflicts.
 	Restore bool
+	// Seen is a copy of the session that this service returned: the rewind fails with
+	// ErrStale if the session has changed since, so that it hides nothing that the copy
+	// lacks. nil rewinds it as it is.
+	Seen adk.Session
 	// CancelRun cancels a run in progress; otherwise the rewind fails with
 	// ErrConflict.
 	CancelRun bool
@@ -70,8 +74,7 @@ func (s *SessionService) Rewind(ctx context.Context, req *RewindRequest) (*Rewin
 	if req.Restore {
 		request.OnConflict = "restore"
 	}
-	key := rethread.WithIdempotencyKey(platform.NewUUID(ctx))
-	done, err := s.users.as(req.UserID).Sessions.Rewind(ctx, req.SessionID, request, key)
+	done, err := s.rewind(ctx, req, request)
 	if err != nil {
 		return fail(err)
 	}
@@ -87,6 +90,34 @@ func (s *SessionService) Rewind(ctx context.Context, req *RewindRequest) (*Rewin
 		return fail(err)
 	}
 	return out, nil
+}
+
+// rewind sends a rewind, on condition that the head of the log is the one that the
+// caller's copy has read.
+func (s *SessionService) rewind(ctx context.Context, req *RewindRequest, request rethread.RewindRequest) (rethread.Rewound, error) {
+	send := func() (rethread.Rewound, error) {
+		key := rethread.WithIdempotencyKey(platform.NewUUID(ctx))
+		return s.users.as(req.UserID).Sessions.Rewind(ctx, req.SessionID, request, key)
+	}
+	h, ours := req.Seen.(*handle)
+	switch {
+	case req.Seen == nil:
+		return send()
+	case !ours || h.id != req.SessionID:
+		return rethread.Rewound{}, fmt.Errorf("%w: the copy is not one of the session", ErrMalformed)
+	}
+	h.appending.Lock()
+	defer h.appending.Unlock()
+	for {
+		request.ExpectedSeq = rethread.Ptr(h.head)
+		done, err := send()
+		if !isBehind(err) {
+			return done, err
+		}
+		if err := s.catchUp(ctx, h); err != nil {
+			return rethread.Rewound{}, err
+		}
+	}
 }
 
 // requireBoundary is requireSession that also requires an invocation.

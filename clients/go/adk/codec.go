@@ -30,7 +30,7 @@ func (c *codec) encode(e *adk.Event) (rethread.EventRequest, error) {
 	fail := func(err error) (rethread.EventRequest, error) {
 		return rethread.EventRequest{}, fmt.Errorf("encode: %w", err)
 	}
-	raw, err := json.Marshal(withoutTemporary(e))
+	raw, err := marshal(withoutTemporary(e))
 	if err != nil {
 		return fail(err)
 	}

@@ -40,7 +40,7 @@ func (s *SessionService) Create(ctx context.Context, req *adk.CreateRequest) (*a
 	if isNoID(req.SessionID) {
 		return nil, fmt.Errorf("create session %q: %w: it cannot be an id", req.SessionID, ErrInvalid)
 	}
-	n := rethread.SessionRequest{ID: req.SessionID, AppName: req.AppName, State: req.State}
+	n := rethread.SessionRequest{ID: req.SessionID, AppName: req.AppName, State: finiteMap(req.State)}
 	if n.ID == "" {
 		n.ID = platform.NewUUID(ctx)
 	}

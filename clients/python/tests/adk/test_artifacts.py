@@ -215,3 +215,13 @@ async def test_an_id_that_cannot_be_one_is_that_of_a_missing_session(
     assert await saved.service.list_versions(**named) == []
     assert await saved.service.delete_artifact(**named) is None
     assert await saved.service.list_artifact_keys(**of) == []
+
+
+async def test_half_characters_of_names_and_texts_are_replaced(saved: SessionArtifacts) -> None:
+    await saved.save("half \ud83d", types.Part(text="half \ud83d"))
+    assert await saved.load("half \ud83d") == types.Part(text="half \ufffd")
+    assert await saved.service.list_artifact_keys(**saved.of) == ["half \ufffd"]
+    assert await saved.service.list_versions(**saved.of, filename="half \ud83d") == [0]
+    assert await saved.service.get_artifact_version(**saved.of, filename="half \ud83d") is not None
+    await saved.service.delete_artifact(**saved.of, filename="half \ud83d")
+    assert await saved.service.list_artifact_keys(**saved.of) == []

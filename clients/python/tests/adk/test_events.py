@@ -106,3 +106,16 @@ def test_an_invalid_member_is_an_error() -> None:
 )
 def test_the_initial_state_and_events_in_progress_are_not_shown(changed: dict[str, Any], shown: bool) -> None:
     assert is_shown({**STORED, **changed}) == shown
+
+
+def test_what_json_cannot_express_is_stored_in_another_form() -> None:
+    response = {"half": "x\ud83d", "\udc00": float("nan"), "set": {"\ud800"}}
+    part = types.Part(function_response=types.FunctionResponse(name="f", response=response))
+    delta = {"n": float("inf"), "place": Place(name="\ud83d")}
+    event = Event(
+        author="guide", content=types.Content(parts=[part]), actions=EventActions(state_delta=delta)
+    )
+    sent = to_json(event)
+    stored = {"half": "x\ufffd", "\ufffd": "NaN", "set": ["\ufffd"]}
+    assert sent["content"]["parts"][0]["function_response"]["response"] == stored
+    assert sent["actions"]["state_delta"] == {"n": "Infinity", "place": {"name": "\ufffd"}}

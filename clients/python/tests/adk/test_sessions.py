@@ -337,3 +337,28 @@ async def test_an_id_that_cannot_be_one_is_that_of_no_session(
     with pytest.raises(SessionNotFoundError):
         await sessions.fork(unknown)
     assert (await sessions.list_sessions(app_name=APP, user_id=user)).sessions == []
+
+
+async def test_what_json_cannot_express_is_kept(sessions: RethreadSessionService, user: str) -> None:
+    session = await sessions.create_session(app_name=APP, user_id=user, state={"n": float("nan")})
+    await sessions.append_event(session, said("half \ud83d", state_delta={"half": "\ud83d"}))
+    stored = await again(sessions, session)
+    assert texts(stored.events) == ["half \ufffd"]
+    assert stored.state == {"n": "NaN", "half": "\ufffd"}
+
+
+async def test_a_rewind_hides_nothing_that_its_object_lacks(
+    sessions: RethreadSessionService, user: str
+) -> None:
+    mine = await sessions.create_session(app_name=APP, user_id=user)
+    await sessions.append_event(mine, said("first"))
+    await sessions.append_event(await again(sessions, mine), said("second", "two"))
+    with pytest.raises(StaleSessionError):
+        await sessions.rewind(mine, "one")
+    back = Event(author="user", invocation_id="r", actions=EventActions(rewind_before_invocation_id="one"))
+    with pytest.raises(StaleSessionError):
+        await sessions.append_event(mine, back)
+    mine = await again(sessions, mine)
+    assert texts(mine.events) == ["first", "second"]
+    await sessions.rewind(mine, "two")
+    assert texts(mine.events) == ["first"]

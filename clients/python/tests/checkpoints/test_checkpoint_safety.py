@@ -156,3 +156,47 @@ def test_lists_that_do_not_only_grow(savers: Savers, config: RunnableConfig) -> 
         known = [one.checkpoint["channel_values"] for one in reader.list(config)]
         assert ["".join(one["other"]) for one in known] == lists[::-1]
         assert ["".join(str(m.content) for m in one["messages"]) for one in known] == lists[::-1]
+
+
+def test_half_characters_are_stored_and_shown_once(savers: Savers, config: RunnableConfig) -> None:
+    saver = savers()
+    call = {"name": "f", "args": {"n": float("nan"), "half": "\ud83d"}, "id": "c", "type": "tool_call"}
+    messages: list[Any] = [
+        HumanMessage("half \ud83d", id="1"),
+        AIMessage("", id="2", tool_calls=[call]),
+        ToolMessage("result \ud83d", tool_call_id="c", id="3"),
+    ]
+    where = config
+    for version in range(1, 4):
+        where = put(saver, where, {"messages": messages}, version)
+    session = str(config["configurable"]["thread_id"])
+    shown: list[Any] = [event for event in saver._client.events.list(session) if event["content"]]
+    assert len(shown) == 3
+    assert shown[1]["content"]["parts"][0]["function_call"]["args"] == {"n": "NaN", "half": "\ufffd"}
+    for known in (saver, savers()):
+        read = stored(known, where).checkpoint["channel_values"]["messages"]
+        assert [message.content for message in read] == ["half \ufffd", "", "result \ufffd"]
+
+
+def test_time_travel_names_the_head_that_it_has_seen(savers: Savers, config: RunnableConfig) -> None:
+    saver = savers()
+    first = put(saver, config, {"messages": [HumanMessage("1", id="1")]}, 1)
+    put(saver, first, {"messages": [HumanMessage("1", id="1"), HumanMessage("2", id="2")]}, 2)
+    session = str(config["configurable"]["thread_id"])
+    client = saver._client
+    rewind = client.sessions.rewind
+    made: list[int] = []
+
+    def late(session_id: str, request: Any) -> Any:
+        made.append(request["expected_seq"])
+        if len(made) == 1:
+            event: Any = {"invocation_id": "other", "author": "other", "content": None}
+            client.events.append(session, {"events": [event]})
+        return rewind(session_id, request)
+
+    client.sessions.rewind = late  # type: ignore[method-assign]
+    put(saver, first, {"messages": [HumanMessage("1", id="1"), HumanMessage("3", id="3")]}, 2)
+    assert len(made) == 2
+    assert made[1] > made[0]
+    read = stored(savers(), config).checkpoint["channel_values"]["messages"]
+    assert [message.content for message in read] == ["1", "3"]

@@ -16,7 +16,7 @@ from langgraph.types import Command
 from graphs import Savers, graph, question
 from rethread_client import ForbiddenError, Rethread
 from rethread_client.langgraph import RethreadSaver
-from rethread_client.langgraph.ids import session_of, thread_of
+from rethread_client.langgraph.ids import session_of, thread_in
 from rethread_client.types import ForkRequest
 
 
@@ -171,5 +171,5 @@ def test_any_thread_id_can_be_stored(saver: RethreadSaver, thread: str) -> None:
 
 def test_ids_that_rethread_accepts_are_kept() -> None:
     assert session_of("8f6f1a9e-thread 1") == "8f6f1a9e-thread 1"
-    assert thread_of(session_of("a/b?c%d")) == "a/b?c%d"
+    assert thread_in(session_of("a/b?c%d"), {}) == "a/b?c%d"
     assert session_of("a%2Fb") != session_of("a/b")

@@ -92,3 +92,40 @@ async def test_clear_hides_all_messages(client: Rethread, name: str) -> None:
     await history.aadd_messages([HumanMessage(content="two")])
     assert texts(await history.aget_messages()) == ["two"]
     assert len(client.events.list(name, view="all").all()) == 4
+
+
+@pytest.mark.parametrize("form", ["{}/a?b", "{}\n", "{}" + "x" * 129, "{}\ud83d"])
+def test_a_session_may_have_any_name(client: Rethread, name: str, form: str) -> None:
+    RethreadChatMessageHistory(form.format(name), client).add_messages([HumanMessage(content="one")])
+    history = RethreadChatMessageHistory(form.format(name), client)
+    assert texts(history.messages) == ["one"]
+    history.clear()
+    assert history.messages == []
+
+
+def test_clear_names_the_head_that_it_has_seen(client: Rethread, name: str) -> None:
+    history = RethreadChatMessageHistory(name, client)
+    history.add_messages([HumanMessage(content="one")])
+    rewind = client.sessions.rewind
+    made: list[Any] = []
+
+    def late(session_id: str, request: Any) -> Any:
+        made.append(request["expected_seq"])
+        if len(made) == 1:
+            RethreadChatMessageHistory(name, client).add_messages([HumanMessage(content="late")])
+        return rewind(session_id, request)
+
+    client.sessions.rewind = late  # type: ignore[method-assign]
+    history.clear()
+    assert len(made) == 2
+    assert history.messages == []
+
+
+def test_a_result_that_json_cannot_express_is_stored(client: Rethread, name: str) -> None:
+    history = RethreadChatMessageHistory(name, client)
+    history.add_messages(
+        [ToolMessage(content="half \ud83d", tool_call_id="c1", artifact={"n": [float("nan"), float("inf")]})]
+    )
+    assert history.messages == [
+        ToolMessage(content="half \ufffd", tool_call_id="c1", artifact={"n": ["NaN", "Infinity"]})
+    ]

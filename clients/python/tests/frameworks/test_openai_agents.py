@@ -20,6 +20,9 @@ from rethread_client.openai_agents import RethreadSession
 
 QUIET = RunConfig(tracing_disabled=True)
 
+# Names of sessions that are no ids, or look like escaped ones.
+NAMES = ["{}/a?b", "{}\n", "{}%2F", "{}/..", "{}" + "/x" * 80, "{}\ud83d", "{} 50%"]
+
 
 class Echo(Model):
     """Calls the tool for "book X", and echoes anything else."""
@@ -160,17 +163,88 @@ async def test_pop_item_keeps_what_others_append_meanwhile(asynchronous: AsyncRe
     assert texts(await session.get_items()) == ["one", "1"]
 
 
+async def test_pops_and_adds_at_once_lose_nothing(asynchronous: AsyncRethread, name: str) -> None:
+    session = RethreadSession(name, asynchronous)
+    begun = [user("u"), *(assistant(str(n)) for n in range(3))]
+    await session.add_items(begun)
+    added = [assistant(f"added {n}") for n in range(6)]
+    outcomes = await asyncio.gather(
+        *(RethreadSession(name, asynchronous).pop_item() for _ in range(3)),
+        *(RethreadSession(name, asynchronous).add_items([item]) for item in added),
+        return_exceptions=True,
+    )
+    assert all(item is None or isinstance(item, (dict, ConflictError)) for item in outcomes)
+    popped = [flat(item) for item in outcomes if isinstance(item, dict)]
+    left = [flat(item) for item in await session.get_items()]
+    assert sorted(texts(left + popped)) == sorted(texts(begun + added))
+
+
+async def test_what_others_append_while_a_rewind_is_undone_stays(
+    asynchronous: AsyncRethread, name: str
+) -> None:
+    await interleaved(asynchronous, name)
+    session = RethreadSession(name, asynchronous)
+    rewind = asynchronous.sessions.rewind
+    made: list[Any] = []
+
+    async def late(session_id: str, request: Any) -> Any:
+        made.append(request)
+        if len(made) == 2:
+            await RethreadSession(name, asynchronous).add_items([assistant("late")])
+        return await rewind(session_id, request)
+
+    asynchronous.sessions.rewind = late  # type: ignore[method-assign]
+    with pytest.raises(ConflictError):
+        await session.pop_item()
+    assert texts(await session.get_items()) == ["a", "b", "a", "late"]
+    assert all(request["expected_seq"] > 0 for request in made)
+    assert len(made) == 3
+
+
+async def test_clear_session_names_the_head_that_it_has_seen(asynchronous: AsyncRethread, name: str) -> None:
+    session = RethreadSession(name, asynchronous)
+    await session.add_items([user("one")])
+    rewind = asynchronous.sessions.rewind
+    made: list[Any] = []
+
+    async def late(session_id: str, request: Any) -> Any:
+        made.append(request["expected_seq"])
+        if len(made) == 1:
+            await RethreadSession(name, asynchronous).add_items([user("late")])
+        return await rewind(session_id, request)
+
+    asynchronous.sessions.rewind = late  # type: ignore[method-assign]
+    await session.clear_session()
+    assert len(made) == 2
+    assert await session.get_items() == []
+
+
+@pytest.mark.parametrize("form", NAMES)
+async def test_a_session_may_have_any_name(asynchronous: AsyncRethread, name: str, form: str) -> None:
+    session = RethreadSession(form.format(name), asynchronous)
+    await session.add_items([user("one"), assistant("1")])
+    assert texts(await RethreadSession(form.format(name), asynchronous).get_items()) == ["one", "1"]
+    assert await RethreadSession(name, asynchronous).get_items() == []
+    popped: Any = await session.pop_item()
+    assert popped["content"] == "1"
+    await session.clear_session()
+    assert await session.get_items() == []
+
+
+async def test_a_result_that_json_cannot_express_is_stored(asynchronous: AsyncRethread, name: str) -> None:
+    session = RethreadSession(name, asynchronous)
+    output: Any = {"type": "function_call_output", "call_id": "c", "output": "half \ud83d of it"}
+    numbers: Any = {"role": "user", "content": "n", "values": [float("nan"), float("-inf"), 0.5]}
+    await session.add_items([output, numbers])
+    stored: list[Any] = await session.get_items()
+    assert stored[0]["output"] == "half \ufffd of it"
+    assert stored[1]["values"] == ["NaN", "-Infinity", 0.5]
+
+
 async def test_pop_item_changes_nothing_in_an_interleaved_invocation(
     asynchronous: AsyncRethread, name: str
 ) -> None:
-    await asynchronous.sessions.create({"id": name})
-    for invocation in ("a", "b", "a"):
-        event: Any = {
-            "invocation_id": invocation,
-            "author": "user",
-            "content": {"parts": [{"text": invocation}]},
-        }
-        await asynchronous.events.append(name, {"events": [event]})
+    await interleaved(asynchronous, name)
     session = RethreadSession(name, asynchronous)
     with pytest.raises(ConflictError):
         await session.pop_item()
@@ -217,6 +291,18 @@ async def test_a_session_of_somebody_else_is_refused(
                 await call
             assert caught.value.status in (403, 404, 409)
     assert texts(await RethreadSession(name, asynchronous).get_items()) == ["mine"]
+
+
+async def interleaved(client: AsyncRethread, name: str) -> None:
+    """A session with an event of another invocation between those of one."""
+    await client.sessions.create({"id": name})
+    for invocation in ("a", "b", "a"):
+        event: Any = {
+            "invocation_id": invocation,
+            "author": "user",
+            "content": {"parts": [{"text": invocation}]},
+        }
+        await client.events.append(name, {"events": [event]})
 
 
 def user(text: str) -> Any:

@@ -158,5 +158,46 @@ def test_the_repository_refuses_what_does_not_exist(client: Rethread, name: str)
     assert read.message == message(0, "hello").message
 
 
+@pytest.mark.parametrize("form", ["{}/a?b", "{}\n", "{}" + "x" * 129])
+def test_what_ids_and_json_cannot_express_is_stored(client: Rethread, name: str, form: str) -> None:
+    repository = RethreadSessionRepository(client)
+    where = form.format(name)
+    repository.create_session(Session(session_id=where, session_type=SessionType.AGENT))
+    found = repository.read_session(where)
+    assert found is not None
+    assert found.session_id == where
+    state = {"x": float("inf"), "half": "\ud83d"}
+    repository.create_agent(where, SessionAgent(agent_id="a", state=state, conversation_manager_state={}))
+    agent = repository.read_agent(where, "a")
+    assert agent is not None
+    assert agent.state == {"x": "Infinity", "half": "\ufffd"}
+    result: Any = {"toolUseId": "t", "status": "success", "content": [{"json": {"n": float("nan")}}]}
+    said: Any = {"role": "user", "content": [{"toolResult": result}]}
+    repository.create_message(where, "a", SessionMessage(message=said, message_id=0))
+    (stored,) = repository.list_messages(where, "a")
+    read: Any = stored.to_message()["content"][0]
+    assert read["toolResult"]["content"] == [{"json": {"n": "NaN"}}]
+
+
+def test_a_redaction_names_the_head_that_it_has_seen(client: Rethread, name: str) -> None:
+    repository = RethreadSessionRepository(client)
+    repository.create_session(Session(session_id=name, session_type=SessionType.AGENT))
+    repository.create_message(name, "a", message(0, "secret"))
+    append = client.events.append
+    made: list[Any] = []
+
+    def late(session_id: str, request: Any) -> Any:
+        made.append(request["expected_seq"])
+        if len(made) == 1:
+            event: Any = {"invocation_id": "i", "author": "b", "content": None}
+            append(session_id, {"events": [event]})
+        return append(session_id, request)
+
+    client.events.append = late  # type: ignore[method-assign]
+    repository.update_message(name, "a", message(0, "[redacted]"))
+    assert made == [1, 2]
+    assert [text_of(m.to_message()) for m in repository.list_messages(name, "a")] == ["[redacted]"]
+
+
 def message(n: int, text: str) -> SessionMessage:
     return SessionMessage(message={"role": "user", "content": [{"text": text}]}, message_id=n)

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 	adksession "google.golang.org/adk/v2/session"
+	"google.golang.org/genai"
 
 	"github.com/rethread/rethread/clients/go/adk"
 	"github.com/rethread/rethread/shared/domain/task"
@@ -89,6 +91,50 @@ func TestAppendEvent(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestNumbersThatJSONLacksAreStrings(t *testing.T) {
+	t.Parallel()
+	s := newSystem(t)
+	to := s.mustCreate(t, alice, "s", map[string]any{"begun": math.Inf(-1)})
+	e := changing("i", map[string]any{"n": []float64{1.5, math.NaN()}})
+	response := map[string]any{"deep": []any{map[string]any{"n": float32(math.Inf(1))}}, "text": "half \xff"}
+	e.Content = genai.NewContentFromFunctionResponse("f", response, genai.RoleUser)
+	s.mustAppend(t, to, e)
+	again := s.mustGet(t, "s")
+	want := map[string]any{"begun": "-Infinity", "n": []any{1.5, "NaN"}}
+	if diff := cmp.Diff(want, stateOf(again)); diff != "" {
+		t.Errorf("state (-want +got):\n%s", diff)
+	}
+	want = map[string]any{"deep": []any{map[string]any{"n": "Infinity"}}, "text": "half \ufffd"}
+	if diff := cmp.Diff(want, again.Events().At(0).Content.Parts[0].FunctionResponse.Response); diff != "" {
+		t.Errorf("response (-want +got):\n%s", diff)
+	}
+}
+
+func TestRewindHidesNothingThatACopyLacks(t *testing.T) {
+	t.Parallel()
+	s := newSystem(t)
+	seen := s.mustCreate(t, alice, "s", nil)
+	s.mustAppend(t, seen, changing("i-1", nil))
+	s.mustAppend(t, s.mustGet(t, "s"), changing("i-2", nil))
+	request := rewind("s", "i-1")
+	request.Seen = seen
+	if _, err := s.Sessions.Rewind(t.Context(), request); !errors.Is(err, adk.ErrStale) {
+		t.Errorf("with an old copy: %v", err)
+	}
+	request.Seen = named{seen}
+	if _, err := s.Sessions.Rewind(t.Context(), request); !errors.Is(err, adk.ErrMalformed) {
+		t.Errorf("with a copy of another implementation: %v", err)
+	}
+	if diff := cmp.Diff([]string{"i-1", "i-2"}, invocations(s.mustGet(t, "s"))); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	request.Seen = s.mustGet(t, "s")
+	done, err := s.Sessions.Rewind(t.Context(), request)
+	if err != nil || done.Session.Events().Len() != 0 {
+		t.Errorf("with a new copy: %+v, %v", done, err)
+	}
 }
 
 // named is a session of another implementation.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from ..types import EventRequest
+from .storable import storable
 
 # Events of one append.
 BATCH = 100
@@ -40,7 +41,7 @@ class Turn:
             "content": content,
             **members,
         }
-        return cast("EventRequest", event)
+        return cast("EventRequest", storable(event))
 
 
 def again(events: Sequence[Mapping[str, Any]]) -> list[EventRequest]:

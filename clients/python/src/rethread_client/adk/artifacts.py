@@ -14,6 +14,7 @@ from google.adk.errors.input_validation_error import InputValidationError
 from google.adk.errors.session_not_found_error import SessionNotFoundError
 from google.genai import types
 
+from .._core.storable import text
 from . import parts
 from .client import Rethread, path
 from .errors import RethreadError, is_missing
@@ -62,6 +63,7 @@ class RethreadArtifactService(BaseArtifactService):
           SessionNotFoundError: the session does not exist, or none was given
             and the user has none.
         """
+        filename = text(filename)
         part = ensure_part(artifact)
         uri = part.file_data.file_uri if part.file_data else None
         if uri and uri.startswith("artifact://"):
@@ -97,6 +99,7 @@ class RethreadArtifactService(BaseArtifactService):
         version: int | None = None,
     ) -> types.Part | None:
         """Returns a version, the newest by default; None if it does not exist."""
+        filename = text(filename)
         session = await self._session(app_name, user_id, filename, session_id)
         if session is None:
             return None
@@ -128,6 +131,7 @@ class RethreadArtifactService(BaseArtifactService):
     ) -> None:
         """Deletes an artifact; a missing one is not an error. Its versions stay
         readable by number, because rewinds and forks may need them."""
+        filename = text(filename)
         session = await self._session(app_name, user_id, filename, session_id)
         if session is None:
             return
@@ -166,6 +170,7 @@ class RethreadArtifactService(BaseArtifactService):
         version: int | None = None,
     ) -> ArtifactVersion | None:
         """Returns a version's description, the newest by default; None if it does not exist."""
+        filename = text(filename)
         session = await self._session(app_name, user_id, filename, session_id)
         if session is None:
             return None
@@ -190,7 +195,7 @@ class RethreadArtifactService(BaseArtifactService):
     async def _versions(self, user_id: str, session: str | None, filename: str) -> list[dict[str, Any]]:
         if session is None:
             return []
-        return await self._list(user_id, session, filename, "versions")
+        return await self._list(user_id, session, text(filename), "versions")
 
     async def _list(self, user_id: str, session: str, *of: str) -> list[dict[str, Any]]:
         try:

@@ -10,6 +10,8 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 from pydantic_core import to_jsonable_python
 
+from .._core.storable import storable
+
 # Entries that only view=all shows: they reserve positions of the log, and are not
 # events of the conversation.
 _HIDDEN = frozenset({"task", "run"})
@@ -25,8 +27,8 @@ def to_json(event: Event) -> dict[str, Any]:
 
 
 def jsonable(value: Any) -> Any:
-    """Returns a value as JSON. Values without a JSON form become strings, as in ADK."""
-    return to_jsonable_python(_encoded(value), fallback=str)
+    """Returns a value as JSON that can be stored. Values without a JSON form become strings, as in ADK."""
+    return storable(to_jsonable_python(_encoded(value), fallback=str))
 
 
 def _encoded(value: Any) -> Any:
@@ -35,7 +37,7 @@ def _encoded(value: Any) -> Any:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, dict):
-        return {name: _encoded(v) for name, v in cast("dict[Any, Any]", value).items()}
+        return {storable(name): _encoded(v) for name, v in cast("dict[Any, Any]", value).items()}
     if isinstance(value, (list, tuple)):
         return [_encoded(v) for v in cast("list[Any]", value)]
     return value

@@ -18,6 +18,8 @@ from google.adk.artifacts import artifact_util
 from google.adk.errors.input_validation_error import InputValidationError
 from google.genai import types
 
+from .._core.storable import text
+
 URI_LIST = "text/uri-list"
 
 _TEXT = "text/plain"
@@ -84,10 +86,10 @@ def encode(part: types.Part, metadata: dict[str, Any] | None) -> tuple[str, byte
         body = part.inline_data.data or b""
     elif part.text is not None:
         media = MediaType(f"{_TEXT}; charset=utf-8", "text", metadata=metadata)
-        body = part.text.encode()
+        body = text(part.text).encode()
     elif part.file_data is not None and part.file_data.file_uri:
         media = MediaType(URI_LIST, "file", part.file_data.mime_type, metadata)
-        body = part.file_data.file_uri.encode()
+        body = text(part.file_data.file_uri).encode()
     else:
         raise InputValidationError("Unsupported artifact type.")
     content_type = str(media)

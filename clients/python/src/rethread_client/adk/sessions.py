@@ -196,6 +196,7 @@ class RethreadSessionService(BaseSessionService):
         Raises:
           InvocationNotFoundError: the log has no such invocation.
           SessionNotFoundError: the session does not exist.
+          StaleSessionError: the session has events that the object lacks, which it would hide.
         """
         body = {"scopes": tuple(scopes), "on_conflict": on_conflict}
         async with self._lock(session):
@@ -226,13 +227,20 @@ class RethreadSessionService(BaseSessionService):
 
     async def _rewind(self, session: Session, before: str, body: dict[str, Any], key: str) -> Event:
         body = {**body, "rewind_before_invocation_id": before}
-        try:
-            where = path("sessions", session.id, "rewind")
-            done = await self._client.create(where, session.user_id, body, key=key)
-        except RethreadError as error:
-            if error.status == 404 and "invocation_id" in error.problem:
-                raise InvocationNotFoundError(f"Invocation ID not found: {before}") from error
-            _raise_for_session(error, session.id)
+        while True:
+            if session._storage_update_marker is not None:
+                body["expected_seq"] = int(session._storage_update_marker)
+            try:
+                where = path("sessions", session.id, "rewind")
+                done = await self._client.create(where, session.user_id, body, key=key)
+                break
+            except RethreadError as error:
+                if error.status == 404 and "invocation_id" in error.problem:
+                    raise InvocationNotFoundError(f"Invocation ID not found: {before}") from error
+                if error.status != 409 or "head_seq" not in error.problem:
+                    _raise_for_session(error, session.id)
+                await self._skip_hidden(session, error)
+                key = str(uuid.uuid4())  # of another request
         now = await self._load_existing(session.app_name, session.user_id, session.id)
         temporary = {k: v for k, v in session.state.items() if k.startswith(State.TEMP_PREFIX)}
         session.events[:] = now.events

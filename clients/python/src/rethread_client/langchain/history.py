@@ -15,13 +15,16 @@ from langchain_core.messages import (
     messages_from_dict,
 )
 
+from .._core.storable import session_id_of
 from .._core.turns import BATCH, Turn, is_users, text_of
 from .._sync.client import Rethread
 from ..errors import ConflictError, NotFoundError
-from ..types import EventRequest
+from ..types import EventRequest, RewindRequest
 
 # The member of an event that holds the message as LangChain writes it.
 _MESSAGE = "langchain_message"
+
+_ATTEMPTS = 5
 
 
 class RethreadChatMessageHistory(BaseChatMessageHistory):  # pyright: ignore[reportDeprecated]
@@ -34,13 +37,15 @@ class RethreadChatMessageHistory(BaseChatMessageHistory):  # pyright: ignore[rep
     LangChain calls the asynchronous methods in threads, which may share the client.
 
     Args:
-      session_id: the session's id; it is created with its first message if it does not exist.
+      session_id: the session's id, escaped if it cannot be one; it is created with its first message
+        if it does not exist.
       client: the user's client; the caller closes it.
       app_name: that of a session that is created.
     """
 
     def __init__(self, session_id: str, client: Rethread, *, app_name: str = "") -> None:
         self.session_id = session_id
+        self._id = session_id_of(session_id)
         self._client = client
         self._app_name = app_name
         self._turn = Turn()
@@ -49,7 +54,7 @@ class RethreadChatMessageHistory(BaseChatMessageHistory):  # pyright: ignore[rep
     def messages(self) -> list[BaseMessage]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The messages, oldest first. Each access reads them."""
         try:
-            found = [_message_of(event) for event in self._client.events.list(self.session_id, limit=1000)]
+            found = [_message_of(event) for event in self._client.events.list(self._id, limit=1000)]
         except NotFoundError:
             return []
         return [message for message in found if message is not None]
@@ -65,27 +70,50 @@ class RethreadChatMessageHistory(BaseChatMessageHistory):  # pyright: ignore[rep
             self._append(events[start : start + BATCH])
 
     def clear(self) -> None:
-        """Removes all messages, by a rewind to before the first one."""
+        """Removes all messages, by a rewind to before the first one.
+
+        Raises:
+          ConflictError: other writers keep appending.
+        """
+        for _ in range(_ATTEMPTS):
+            try:
+                if self._rewind():
+                    self._turn.begin()
+                    return
+            except NotFoundError:
+                return
+        raise ConflictError(409, {"detail": "The session keeps changing."})
+
+    def _rewind(self) -> bool:
+        """Rewinds the session to before its first message; returns whether no message was appended
+        meanwhile."""
+        log = self._client.events.list(self._id, view="all", order="desc", limit=1).page()
+        events = self._client.events.list(self._id)
+        first = next((event for event in events if _message_of(event) is not None), None)
+        if first is None:
+            return True
+        request: RewindRequest = {
+            "rewind_before_invocation_id": first["invocation_id"],
+            "expected_seq": log.data[0]["seq"] if log.data else 0,
+        }
         try:
-            for event in self._client.events.list(self.session_id):
-                if _message_of(event) is not None:
-                    before = event["invocation_id"]
-                    self._client.sessions.rewind(self.session_id, {"rewind_before_invocation_id": before})
-                    break
-        except NotFoundError:
-            return
-        self._turn.begin()
+            self._client.sessions.rewind(self._id, request)
+        except ConflictError as error:
+            if error.head_seq is None:
+                raise
+            return False
+        return True
 
     def _append(self, events: list[EventRequest]) -> None:
         try:
-            self._client.events.append(self.session_id, {"events": events})
+            self._client.events.append(self._id, {"events": events})
         except NotFoundError:
             self._create()
-            self._client.events.append(self.session_id, {"events": events})
+            self._client.events.append(self._id, {"events": events})
 
     def _create(self) -> None:
         with suppress(ConflictError):  # another writer has created it
-            self._client.sessions.create({"id": self.session_id, "app_name": self._app_name})
+            self._client.sessions.create({"id": self._id, "app_name": self._app_name})
 
 
 def _event_of(message: BaseMessage, turn: Turn) -> EventRequest:

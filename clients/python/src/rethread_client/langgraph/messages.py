@@ -7,9 +7,12 @@ do not restore exactly is stored in its serialised form as well.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+
+from .._core.arguments import is_text
+from .._core.storable import storable, text
 
 _CLASSES: dict[str, type[BaseMessage]] = {
     "human": HumanMessage,
@@ -38,7 +41,31 @@ def content_of(message: BaseMessage) -> dict[str, Any] | None:
             for call in message.tool_calls
         ]
     role = "user" if message.type in ("human", "tool") else "model"
-    return {"role": role, "parts": parts}
+    return storable({"role": role, "parts": parts})
+
+
+def well_formed(message: BaseMessage) -> BaseMessage:
+    """Returns a message without half characters: what is stored is what is compared later."""
+    changed = {name: _texts_of(value) for name, value in vars(message).items() if not _is_well_formed(value)}
+    return message.model_copy(update=changed) if changed else message
+
+
+def _is_well_formed(value: Any) -> bool:
+    if isinstance(value, str):
+        return is_text(value)
+    if isinstance(value, dict):
+        members = cast("dict[Any, Any]", value)
+        return all(_is_well_formed(name) and _is_well_formed(member) for name, member in members.items())
+    return not isinstance(value, list) or all(map(_is_well_formed, cast("list[Any]", value)))
+
+
+def _texts_of(value: Any) -> Any:
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, dict):
+        members = cast("dict[Any, Any]", value)
+        return {_texts_of(name): _texts_of(member) for name, member in members.items()}
+    return [_texts_of(entry) for entry in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def fields_of(message: BaseMessage) -> dict[str, Any] | None:

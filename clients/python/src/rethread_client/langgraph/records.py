@@ -8,6 +8,7 @@ from typing import Any, TypeGuard, cast
 
 from langchain_core.messages import BaseMessage
 
+from .messages import well_formed
 from .values import Codec, Item, Items, Segment, Stored, differences
 
 
@@ -82,6 +83,7 @@ class Writer:
         return self._codec.dump(value)
 
     def _list(self, name: str, value: list[Any], show: int) -> Stored:
+        value = [well_formed(item) if isinstance(item, BaseMessage) else item for item in value]
         new = [self._codec.fingerprint(item) for item in value]
         namespace, base = self._base(name, new)
         parts = list(differences(base, new))

@@ -23,6 +23,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from .._core.arguments import is_text
 from .messages import content_of, fields_of, message_of, whole
 
 Stored = dict[str, Any]
@@ -153,7 +154,7 @@ def is_plain(value: object) -> bool:
     if value is None or type(value) is bool:
         return True
     if type(value) is str:
-        return _encodable(value)
+        return is_text(value)
     if type(value) is int:
         return -_EXACT <= value <= _EXACT
     if type(value) is float:
@@ -171,15 +172,6 @@ def _hash_of_json(value: Any) -> bytes:
 
 def _hash(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
-
-
-def _encodable(text: str) -> bool:
-    """Whether a text has no halves of surrogate pairs, which the API refuses."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _copy(value: Any) -> Any:

@@ -14,7 +14,7 @@ class RethreadSessionManager(RepositorySessionManager):
     """Keeps an agent's messages and state in a session: `Agent(session_manager=…)`.
 
     Args:
-      session_id: the session's id; it is created if it does not exist.
+      session_id: the session's id, escaped if it cannot be one; it is created if it does not exist.
       client: the user's client; the caller closes it.
       app_name: that of a session that is created.
     """

@@ -10,6 +10,7 @@ from strands.session.session_repository import SessionRepository
 from strands.types.exceptions import SessionException
 from strands.types.session import Session, SessionAgent, SessionMessage, SessionType
 
+from .._core.storable import session_id_of, storable
 from .._core.turns import Turn
 from .._sync.client import Rethread
 from ..errors import ConflictError, NotFoundError
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
 _AGENT = "strands_agent/"
 _MULTI_AGENT = "strands_multi_agent/"
 
+_ATTEMPTS = 5
+
 
 class RethreadSessionRepository(SessionRepository):
     """Keeps messages as events of a session, and the state of agents in the session's state.
 
-    Each message of the user begins an invocation, the unit of rewind and fork; a rewind restores
-    the state of agents too. Agents that are in memory then must be made anew.
+    The id of a session is escaped if it cannot be one. Each message of the user begins an invocation,
+    the unit of rewind and fork; a rewind restores the state of agents too. Agents that are in memory
+    then must be made anew.
 
     A redaction is appended as an event: `list_messages` returns the redacted message, and the
     original remains in the log.
@@ -49,7 +53,8 @@ class RethreadSessionRepository(SessionRepository):
           SessionException: the id is in use.
         """
         try:
-            self._client.sessions.create({"id": session.session_id, "app_name": self._app_name})
+            where = session_id_of(session.session_id)
+            self._client.sessions.create({"id": where, "app_name": self._app_name})
         except ConflictError as error:
             raise SessionException(f"Session {session.session_id} already exists") from error
         return session
@@ -57,7 +62,7 @@ class RethreadSessionRepository(SessionRepository):
     def read_session(self, session_id: str, **kwargs: Any) -> Session | None:
         """Returns a session; None if it does not exist."""
         try:
-            found = self._client.sessions.get(session_id)
+            found = self._client.sessions.get(session_id_of(session_id))
         except NotFoundError:
             return None
         return Session(
@@ -96,7 +101,7 @@ class RethreadSessionRepository(SessionRepository):
         if begins_turn(session_message.message):
             turn.begin()
         event = turn.event(*shown(session_message, agent_id), **message_of(session_message, agent_id))
-        self._client.events.append(session_id, {"events": [event]})
+        self._client.events.append(session_id_of(session_id), {"events": [event]})
 
     def read_message(
         self, session_id: str, agent_id: str, message_id: int, **kwargs: Any
@@ -112,13 +117,25 @@ class RethreadSessionRepository(SessionRepository):
 
         Raises:
           SessionException: the session shows no such message.
+          ConflictError: other writers keep appending.
         """
-        known = self.read_message(session_id, agent_id, session_message.message_id)
-        if known is None:
-            raise SessionException(f"Message {session_message.message_id} does not exist")
-        session_message.created_at = known.created_at
-        event = self._turn(session_id).event(agent_id, **message_of(session_message, agent_id))
-        self._client.events.append(session_id, {"events": [event]})
+        where = session_id_of(session_id)
+        for left in reversed(range(_ATTEMPTS)):
+            try:
+                log = self._client.events.list(where, view="all", order="desc", limit=1).page()
+            except NotFoundError as error:
+                raise SessionException(f"Session {session_id} does not exist") from error
+            known = self.read_message(session_id, agent_id, session_message.message_id)
+            if known is None:
+                raise SessionException(f"Message {session_message.message_id} does not exist")
+            session_message.created_at = known.created_at
+            event = self._turn(session_id).event(agent_id, **message_of(session_message, agent_id))
+            try:
+                self._client.events.append(where, {"events": [event], "expected_seq": log.data[0]["seq"]})
+                return
+            except ConflictError as error:
+                if error.head_seq is None or left == 0:
+                    raise
 
     def list_messages(
         self, session_id: str, agent_id: str, limit: int | None = None, offset: int = 0, **kwargs: Any
@@ -126,7 +143,7 @@ class RethreadSessionRepository(SessionRepository):
         """Returns an agent's messages, oldest first, without the first `offset` ones."""
         found: dict[int, SessionMessage] = {}
         try:
-            for event in self._client.events.list(session_id, limit=1000):
+            for event in self._client.events.list(session_id_of(session_id), limit=1000):
                 message = agent_of(event, agent_id)
                 if message is not None:
                     found[message.message_id] = message
@@ -154,16 +171,16 @@ class RethreadSessionRepository(SessionRepository):
         delta = {"state_delta": {prefix + author: value}}
         event = self._turn(session_id).event(author, actions=delta)
         try:
-            self._client.events.append(session_id, {"events": [event]})
+            self._client.events.append(session_id_of(session_id), {"events": [event]})
         except NotFoundError as error:
             raise SessionException(f"Session {session_id} does not exist") from error
 
     def _get(self, session_id: str, key: str) -> dict[str, Any] | None:
         try:
-            state = self._client.state.get(session_id)
+            state = self._client.state.get(session_id_of(session_id))
         except NotFoundError:
             return None
-        return cast("dict[str, Any] | None", state["session"].get(key))
+        return cast("dict[str, Any] | None", state["session"].get(storable(key)))
 
 
 def _time(milliseconds: int) -> str:

@@ -154,9 +154,17 @@ class AsyncThread:
         boundary = history.boundary(checkpoint)
         if boundary is None:
             return True
-        await self._client.sessions.rewind(
-            self._session, {"rewind_before_invocation_id": boundary, "scopes": ["session"]}
-        )
+        request: Any = {
+            "rewind_before_invocation_id": boundary,
+            "scopes": ["session"],
+            "expected_seq": history.head,
+        }
+        try:
+            await self._client.sessions.rewind(self._session, request)
+        except ConflictError as error:
+            if error.head_seq is None:
+                raise
+            return False
         history = await self._catch_up()
         tip = history.tips.get("")
         if checkpoint is None or (tip is not None and tip.id == checkpoint.id):
