@@ -5,14 +5,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -79,12 +81,74 @@ func (s *session) untilClosed() {
 	}
 }
 
+// bubble runs a test in a time of its own, which passes only while everything waits.
+func bubble(t *testing.T, name string, test func(*testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
+// pipes is a listener in memory: the time of a bubble stands still while a connection
+// of the machine is read.
+type pipes chan net.Conn
+
+// Accept implements net.Listener.
+func (p pipes) Accept() (net.Conn, error) {
+	if conn, ok := <-p; ok {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+
+// Addr implements net.Listener.
+func (pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
+
+// Close implements net.Listener.
+func (p pipes) Close() error { close(p); return nil }
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	p <- theirs
+	return ours, nil
+}
+
+// serve starts a server at any address of the client that it returns, until the end of
+// the test.
+func serve(t *testing.T, handler http.Handler) *http.Client {
+	t.Helper()
+	listener := make(pipes)
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Hour}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	}()
+	transport := &http.Transport{DialContext: listener.dial}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+		<-served
+	})
+	return &http.Client{Transport: transport}
+}
+
 // newAPI starts a WebSocket API whose connections play serves. It stops at the
 // end of the test, when every connection must be closed.
 func newAPI(t *testing.T, play func(*session)) sse.Config {
 	t.Helper()
+	return newAPIWithItems(t, play, http.NotFoundHandler())
+}
+
+// newAPIWithItems is like newAPI, with an HTTP API that has items.
+func newAPIWithItems(t *testing.T, play func(*session), items http.Handler) sse.Config {
+	t.Helper()
 	var opened atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	mux := http.NewServeMux()
+	mux.Handle("/sessions/", items)
+	mux.HandleFunc("/live", func(rw http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer good" {
 			http.Error(rw, "no", http.StatusUnauthorized)
 			return
@@ -111,10 +175,9 @@ func newAPI(t *testing.T, play func(*session)) sse.Config {
 			return
 		}
 		play(&session{t: t, ctx: r.Context(), conn: conn, number: opened.Add(1), action: string(action), pings: pings})
-	}))
-	t.Cleanup(server.Close)
+	})
 	return sse.Config{
-		URL: "ws" + strings.TrimPrefix(server.URL, "http") + "/live", Client: server.Client(), AllowedOrigin: "*",
+		URL: "ws://api.example/live", API: "http://api.example", Client: serve(t, mux), AllowedOrigin: "*",
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Heartbeat: time.Hour, Keepalive: time.Hour, Answer: 5 * time.Second, Margin: time.Second, Retry: time.Millisecond,
 	}
@@ -227,4 +290,12 @@ func (a *answer) rest() string {
 		a.t.Fatal(err)
 	}
 	return string(text)
+}
+
+// unreachable is a network without the API.
+type unreachable struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (unreachable) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("connection refused")
 }

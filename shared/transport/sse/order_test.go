@@ -2,7 +2,6 @@ package sse_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,7 +11,7 @@ import (
 )
 
 func TestMissingMessages(t *testing.T) {
-	t.Run("subscribes again where a message is missing", func(t *testing.T) {
+	bubble(t, "subscribes again where a message is missing", func(t *testing.T) {
 		actions := make(chan string, 2)
 		c := newAPI(t, func(s *session) {
 			actions <- s.action
@@ -36,7 +35,7 @@ func TestMissingMessages(t *testing.T) {
 		<-actions
 		want(t, <-actions, `{"action":"subscribe","request_id":"stream","session_id":"s1","cursor":"0.3.0"}`)
 	})
-	t.Run("ends the stream in order after repeated gaps", func(t *testing.T) {
+	bubble(t, "ends the stream in order after repeated gaps", func(t *testing.T) {
 		var opened atomic.Int64
 		c := newAPI(t, func(s *session) {
 			opened.Store(s.number)
@@ -50,7 +49,7 @@ func TestMissingMessages(t *testing.T) {
 			t.Errorf("%d connections (-want +got):\n%s", opened.Load(), diff)
 		}
 	})
-	t.Run("sends the status after a rewind although the websocket was disconnected between", func(t *testing.T) {
+	bubble(t, "sends the status after a rewind although the websocket was disconnected between", func(t *testing.T) {
 		c := newAPI(t, func(s *session) {
 			s.subscribed()
 			if s.number == 1 {
@@ -91,10 +90,9 @@ func TestLargeItems(t *testing.T) {
 			s.send(reload + `,"cursor":"0.4.8","prev":"0.4.7"}`)
 		}, "after=3&limit=1", "id: 0.4.8\nevent: item.completed\n"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		bubble(t, name, func(t *testing.T) {
 			requests := make(chan string, 8)
-			c := newAPI(t, func(s *session) { s.subscribed(); test.play(s); s.untilClosed() })
-			c.API = itemAPI(t, requests, 0)
+			c := newAPIWithItems(t, func(s *session) { s.subscribed(); test.play(s); s.untilClosed() }, itemAPI(requests, 0))
 			a := open(t, c, newEvent())
 			got := a.next()
 			for !strings.Contains(got, `"id":"e4"`) {
@@ -108,45 +106,40 @@ func TestLargeItems(t *testing.T) {
 			want(t, <-requests, "Bearer good /sessions/s1/events?"+test.query)
 		})
 	}
-	t.Run("retries an item that cannot be read", func(t *testing.T) {
+	bubble(t, "retries an item that cannot be read", func(t *testing.T) {
 		requests := make(chan string, 8)
-		c := newAPI(t, func(s *session) {
+		c := newAPIWithItems(t, func(s *session) {
 			s.subscribed()
 			s.send(reload + `,"subscription":"stream","cursor":"0.4.0","prev":"0.3.0"}`)
 			s.endReplay("0.4.0", "idle")
 			s.untilClosed()
-		})
-		c.API = itemAPI(t, requests, 2)
+		}, itemAPI(requests, 2))
 		a := open(t, c, newEvent())
 		a.next()
 		if diff := cmp.Diff([]string{"0.4.0", "0.4.0"}, a.ids(2)); diff != "" || len(requests) != 3 {
 			t.Errorf("%d requests (-want +got):\n%s", len(requests), diff)
 		}
 	})
-	t.Run("ends the stream in order if an item can never be read", func(t *testing.T) {
-		c := newAPI(t, func(s *session) {
+	bubble(t, "ends the stream in order if an item can never be read", func(t *testing.T) {
+		c := newAPIWithItems(t, func(s *session) {
 			s.subscribed()
 			s.send(reload + `,"subscription":"stream","cursor":"0.4.0","prev":"0.3.0"}`)
 			s.untilClosed()
-		})
-		c.API = itemAPI(t, make(chan string, 8), 8)
+		}, itemAPI(make(chan string, 8), 8))
 		want(t, open(t, c, newEvent()).rest(), "retry: 1000\n\n")
 	})
 }
 
 // itemAPI serves an HTTP API that has the item at position 4; its first
 // requests fail.
-func itemAPI(t *testing.T, requests chan<- string, failures int64) string {
-	t.Helper()
+func itemAPI(requests chan<- string, failures int64) http.HandlerFunc {
 	var count atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	return func(rw http.ResponseWriter, r *http.Request) {
 		requests <- r.Header.Get("Authorization") + " " + r.URL.RequestURI()
 		if count.Add(1) <= failures {
 			http.Error(rw, "busy", http.StatusTooManyRequests)
 			return
 		}
 		_, _ = rw.Write([]byte(`{"data":[{"id":"e4","seq":4,"status":"completed"}]}`)) // the reader may have left
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+	}
 }

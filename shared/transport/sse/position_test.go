@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
@@ -29,7 +30,7 @@ func TestPositions(t *testing.T) {
 		"after the last event of the stream": {again, `"s1","cursor":"0.7.0"}`},
 		"in a session whose id has a blank":  {spaced, `"s 1"}`},
 	} {
-		t.Run("begins a stream "+name, func(t *testing.T) {
+		bubble(t, "begins a stream "+name, func(t *testing.T) {
 			got := make(chan string, 1)
 			a := open(t, newAPI(t, func(s *session) { got <- s.action; s.subscribed(); s.untilClosed() }), c.event)
 			a.next()
@@ -48,10 +49,12 @@ func TestPayload(t *testing.T) {
 	if err := json.Unmarshal(text, &event); err != nil {
 		t.Fatal(err)
 	}
-	got := make(chan string, 1)
-	a := open(t, newAPI(t, func(s *session) { got <- s.action; s.subscribed(); s.untilClosed() }), event)
-	a.next()
-	want(t, <-got, `{"action":"subscribe","request_id":"stream","session_id":"s1","cursor":"0.12.0"}`)
+	synctest.Test(t, func(t *testing.T) {
+		got := make(chan string, 1)
+		a := open(t, newAPI(t, func(s *session) { got <- s.action; s.subscribed(); s.untilClosed() }), event)
+		a.next()
+		want(t, <-got, `{"action":"subscribe","request_id":"stream","session_id":"s1","cursor":"0.12.0"}`)
+	})
 }
 
 func mustPosition(name, value string) events.APIGatewayProxyRequest {
@@ -108,7 +111,7 @@ func TestIDs(t *testing.T) {
 			snapshot("0.4.0", "0.3.0", "completed"), snapshot("1.6.0", "1.5.0", "completed"), marker("thread.rewound", "1.5.0", "0.4.0"),
 		}, []string{"0.4.0 0.4.0", "1.5.0 1.5.0", "1.6.0 1.6.0"}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		bubble(t, name, func(t *testing.T) {
 			a := open(t, newAPI(t, func(s *session) {
 				s.subscribed()
 				s.endReplay("0.3.0", "idle")
