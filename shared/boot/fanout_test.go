@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -135,14 +136,16 @@ func TestFanout(t *testing.T) {
 		})
 	}
 	t.Run("reports failures before its time is up", func(t *testing.T) {
-		log, c := slog.New(slog.DiscardHandler), &crowd{stalls: true}
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second+50*time.Millisecond)
-		defer cancel()
-		answer, err := boot.Fanout(readBatch, watch.NewFanout(c, c, log, time.Now), log)(ctx, batch("a"))
-		if err != nil || ctx.Err() != nil {
-			t.Fatalf("%v, %v", err, ctx.Err())
-		}
-		wantFailed(t, answer, "100")
+		synctest.Test(t, func(t *testing.T) {
+			log, c := slog.New(slog.DiscardHandler), &crowd{stalls: true}
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second+50*time.Millisecond)
+			defer cancel()
+			answer, err := boot.Fanout(readBatch, watch.NewFanout(c, c, log, time.Now), log)(ctx, batch("a"))
+			if err != nil || ctx.Err() != nil {
+				t.Fatalf("%v, %v", err, ctx.Err())
+			}
+			wantFailed(t, answer, "100")
+		})
 	})
 }
 

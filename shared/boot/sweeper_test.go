@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rethread/rethread/shared/boot"
@@ -13,6 +14,11 @@ import (
 
 func TestSweeper(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testSweeper)
+}
+
+func testSweeper(t *testing.T) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
 	left := map[string]time.Duration{}
@@ -38,8 +44,8 @@ func TestSweeper(t *testing.T) {
 		t.Errorf("the log: %s", text.String())
 	}
 	// Of the four seconds the chores get one: the first gets a fifth of it, the fourth
-	// half of the time that is left then, and the last the rest.
-	if left["first"] < 100*time.Millisecond || left["first"] > 200*time.Millisecond || left["last"] < 100*time.Millisecond {
+	// takes half of what is left then, and the last gets the rest.
+	if left["first"] != 200*time.Millisecond || left["last"] != 500*time.Millisecond {
 		t.Errorf("shares: %v", left)
 	}
 }

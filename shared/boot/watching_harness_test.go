@@ -129,7 +129,7 @@ func (w *watched) serveSockets(t *testing.T) {
 	t.Helper()
 	routes := map[string]samtemplate.WebSocketRoute{}
 	for _, key := range []string{"$connect", "$disconnect", "$default"} {
-		routes[key] = samtemplate.WebSocketRoute{Function: "Watch", Timeout: 20 * time.Second}
+		routes[key] = samtemplate.WebSocketRoute{Function: "Watch", Timeout: 15 * time.Minute}
 	}
 	api, err := websocket.New(t.Context(), websocket.Options{
 		API: samtemplate.WebSocketAPI{
@@ -153,7 +153,7 @@ func (w *watched) serveSockets(t *testing.T) {
 func (w *watched) readStream(t *testing.T, table string) {
 	t.Helper()
 	source, err := stream.New(t.Context(), stream.Options{
-		Functions: []samtemplate.Function{{LogicalID: "Fanout", Timeout: 20 * time.Second, Streams: []samtemplate.Stream{{
+		Functions: []samtemplate.Function{{LogicalID: "Fanout", Timeout: 15 * time.Minute, Streams: []samtemplate.Stream{{
 			Name: "Changes", Table: "Table", StartingPosition: "LATEST", BatchSize: 100, MaxRetries: 3,
 			ParallelizationFactor: 4, PartialBatchResponses: true, Enabled: true,
 			Filters: []string{`{"eventName":["INSERT","MODIFY"],"dynamodb":{"Keys":{"PK":{"S":[{"prefix":"L#"}]},` +
@@ -218,7 +218,7 @@ func until(t *testing.T, next func() (reading, error), types ...string) {
 
 func (w *watched) dial(t *testing.T, user string) (send func(format string, args ...any), next func() (reading, error), leave func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	t.Cleanup(cancel)
 	conn, _, err := coder.Dial(ctx, w.url+"?token="+user, nil) //nolint:bodyclose // the library reads it whole
 	if err != nil {
@@ -250,7 +250,7 @@ func (w *watched) openSSE(t *testing.T) (status int, next func() (reading, error
 
 func (w *watched) openSSEAs(t *testing.T, user string) (status int, next func() (reading, error)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	t.Cleanup(cancel)
 	answer, err := w.sse(ctx, events.APIGatewayProxyRequest{
 		PathParameters: map[string]string{"session_id": "s"}, Headers: map[string]string{"Authorization": "Bearer " + user},

@@ -23,7 +23,7 @@ import (
 	"github.com/rethread/rethread/infra/local/websocket"
 )
 
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // event is a function's event, including the members for authorizers.
 type event struct {

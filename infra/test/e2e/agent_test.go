@@ -129,18 +129,15 @@ func (a *endless) wasAsked(run string) asked {
 	return a.requests[run]
 }
 
-// cancelTime limits how long an agent is still called after its run has ended.
-const cancelTime = 3 * time.Second
-
 // mustHangUp waits until the agent's call for a run has ended.
 func (a *endless) mustHangUp(t *testing.T, run string) {
 	t.Helper()
-	timeout := time.NewTimer(cancelTime)
+	timeout := time.NewTimer(e2e.Patience)
 	defer timeout.Stop()
 	select {
 	case <-a.hangUp(run):
 	case <-timeout.C:
-		t.Fatalf("the agent is still being called %s later", cancelTime)
+		t.Fatal("the agent is still being called")
 	}
 }
 

@@ -48,7 +48,7 @@ type published struct {
 // mustPublish waits until the bus's events of a user's sessions are as expected.
 func mustPublish(t *testing.T, sys *e2e.System, u *e2e.User, what string, enough func([]published) bool) []published {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), pushTime)
+	ctx, cancel := context.WithTimeout(t.Context(), e2e.Patience)
 	defer cancel()
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()

@@ -86,7 +86,7 @@ func (a *careful) asked() []carefulCall {
 func testContinuation(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	agent := newCareful(t)
-	brief := sys.Another(t, "RUN_LEASE=3s", agent.env())
+	brief := sys.Of(t, sweptByTests, "RUN_LEASE=3s", agent.env())
 	s := &story{user: brief.User(t, "alice")}
 	s.session = mustCreate(t, s.user, nil)
 	s.followers = mustFollow(t, s.user, s.session, "watcher")
@@ -96,12 +96,13 @@ func testContinuation(t *testing.T, sys *e2e.System) {
 		t.Fatalf("%d runners were killed", n)
 	}
 	sweeper := &silent{system: brief}
-	await(t, "the end of the run", func(ctx context.Context) bool {
+	await(t, "another worker", func(ctx context.Context) bool {
 		if err := sweeper.sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
-		return s.followers[0].Shows(answered(s.run))
+		return len(agent.asked()) > 1
 	})
+	s.followers[0].Until(t, "the end of the run", answered(s.run))
 	thread := mustAgree(t, s.user, s.session, s.followers)
 	got := answers(view.Session{Items: thread.Items}, s.run)
 	if thread.Status != view.Idle || len(got) != 3 || got[1].Status != view.EventFailed || got[2].Status != view.EventCompleted {

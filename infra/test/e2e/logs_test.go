@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/coder/websocket"
@@ -183,16 +182,14 @@ func runEverywhere(t *testing.T, sys *e2e.System, alice *e2e.User, session, secr
 // mustEnd waits until a run has ended with the status.
 func mustEnd(t *testing.T, u *e2e.User, session, run, status string) {
 	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); <-tick.C {
-		if got := u.Get(session + "/runs/" + run).Want(200).Str("data.status"); got == status {
-			return
-		} else if got != "in_progress" {
-			t.Fatalf("the run has %s", got)
-		}
+	var got string
+	waitFor(t, func() bool {
+		got = u.Get(session + "/runs/" + run).Want(200).Str("data.status")
+		return got != "in_progress"
+	})
+	if got != status {
+		t.Fatalf("the run has %s", got)
 	}
-	t.Fatal("the run did not end in time")
 }
 
 // watchEverywhere watches a session with a secret, and sends the secret to the

@@ -2,6 +2,8 @@ package e2e_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -53,18 +55,16 @@ func testPayloads(t *testing.T, sys *e2e.System) {
 	}
 }
 
-// watched is the duration of the stream in its payload.
-const watched = 2 * time.Second
-
-// fill adds values of the running system to a payload.
-func fill(t *testing.T, sys *e2e.System, payload []byte) []byte {
+// fill adds values of the running system to a payload, whose token expires after life:
+// a stream ends then.
+func fill(t *testing.T, sys *e2e.System, payload []byte, life time.Duration) []byte {
 	t.Helper()
 	token, err := host.Token(t.Context(), sys.URL, "alice")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return []byte(strings.NewReplacer(
-		"{{token}}", token, "{{expires}}", strconv.FormatInt(time.Now().Add(watched).Unix(), 10),
+		"{{token}}", token, "{{expires}}", strconv.FormatInt(time.Now().Add(life).Unix(), 10),
 	).Replace(string(payload)))
 }
 
@@ -74,8 +74,24 @@ func invoke(t *testing.T, sys *e2e.System, function samtemplate.Function, file s
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := sys.LambdaURL + "/2015-03-31/functions/" + function.Name + "/invocations"
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(fill(t, sys, payload)))
+	inTime(t, func(life time.Duration) bool {
+		got := mustInvoke(t, sys, function.Name, fill(t, sys, payload, life))
+		err := checkResult(filepath.Base(function.CodeURI), got)
+		if err != nil && !bytes.Contains(payload, []byte("{{expires}}")) {
+			t.Fatal(err)
+		}
+		if err != nil {
+			t.Log(err)
+		}
+		return err == nil
+	})
+}
+
+// mustInvoke invokes a function and returns its answer.
+func mustInvoke(t *testing.T, sys *e2e.System, name string, payload []byte) []byte {
+	t.Helper()
+	url := sys.LambdaURL + "/2015-03-31/functions/" + name + "/invocations"
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(payload))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,38 +107,38 @@ func invoke(t *testing.T, sys *e2e.System, function samtemplate.Function, file s
 	if res.StatusCode != http.StatusOK || res.Header.Get("X-Amz-Function-Error") != "" {
 		t.Fatalf("invoking answers %s %s\n%s", res.Status, res.Header.Get("X-Amz-Function-Error"), got)
 	}
-	checkResult(t, filepath.Base(function.CodeURI), got)
+	return got
 }
 
 // checkResult checks a function's answer by its type of event.
-func checkResult(t *testing.T, function string, got []byte) {
-	t.Helper()
-	path, want := "statusCode", "2"                   // the beginning of the value
+func checkResult(function string, got []byte) error {
+	path, want, streamed := "statusCode", "2", ""     // the beginning of the value, and a part of the stream
 	got, stream, _ := bytes.Cut(got, make([]byte, 8)) // Lambda's separator between the head and the streamed body
 	switch function {
 	case "sweeper", "runner":
-		return // their answers are not used
+		return nil // their answers are not used
 	case "authorizer":
 		path, want = "policyDocument.Statement.0.Effect", "Allow"
 	case "fanout", "dispatch", "deliver":
 		path, want = "batchItemFailures", "[]"
 	case "sse":
-		checkStream(t, stream, "\nevent: thread.status\n")
+		streamed = "\nevent: thread.status\n"
 	case "agui":
-		checkStream(t, stream, `"type":"RUN_FINISHED"`)
+		streamed = `"type":"RUN_FINISHED"`
 	case "responses":
-		checkStream(t, stream, "event: response.completed")
+		streamed = "event: response.completed"
 	case "aisdk":
-		checkStream(t, stream, "data: [DONE]")
+		streamed = "data: [DONE]"
 	}
-	if text, err := pick.Text(got, path); err != nil || !strings.HasPrefix(text, want) {
-		t.Errorf("%v: answers %s", err, got)
+	if text, err := pick.Text(got, path); err != nil {
+		return fmt.Errorf("%w: %s", err, got)
+	} else if !strings.HasPrefix(text, want) {
+		return fmt.Errorf("%w: it answers %s", errPayload, got)
 	}
+	if !bytes.Contains(stream, []byte(streamed)) {
+		return fmt.Errorf("%w: it streams %s without %s", errPayload, stream, streamed)
+	}
+	return nil
 }
 
-func checkStream(t *testing.T, stream []byte, want string) {
-	t.Helper()
-	if !bytes.Contains(stream, []byte(want)) {
-		t.Errorf("streams %s without %s", stream, want)
-	}
-}
+var errPayload = errors.New("unexpected result")

@@ -23,10 +23,6 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// pushTime is how long a notification may take: through the table's stream, a
-// queue, and some retries.
-const pushTime = 2 * time.Minute
-
 // receiver is a client's server for notifications. It answers according to a
 // script, and then with 204.
 type receiver struct {
@@ -73,7 +69,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 // mustNext waits for the next notification.
 func (r *receiver) mustNext(t *testing.T) notification {
 	t.Helper()
-	timeout := time.NewTimer(pushTime)
+	timeout := time.NewTimer(e2e.Patience)
 	defer timeout.Stop()
 	select {
 	case n := <-r.come:

@@ -174,7 +174,7 @@ func testQueueBlocked(t *testing.T, sys *e2e.System, _ *endless) {
 // testQueueLost kills the worker of a run behind which inputs wait.
 func testQueueLost(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Helper()
-	brief := sys.Another(t, "RUN_LEASE=3s", agent.env())
+	brief := sys.Of(t, sweptByTests, "RUN_LEASE=3s", agent.env())
 	alice := brief.User(t, "alice")
 	s := mustCreate(t, alice, e2e.M{"agent": "demo"})
 	all := mustFollow(t, alice, s, "watcher")
@@ -186,11 +186,11 @@ func testQueueLost(t *testing.T, sys *e2e.System, agent *endless) {
 		t.Fatal("no runner was killed")
 	}
 	sweeper := &silent{system: brief}
-	await(t, "the last answer", func(ctx context.Context) bool {
+	await(t, "the end of the lost run", func(ctx context.Context) bool {
 		if err := sweeper.sweep(ctx); err != nil {
 			t.Fatal(err)
 		}
-		return all[0].Shows(emptied(third))
+		return mustRead(ctx, t, alice, s+"/runs/"+first).Str("data.status") != "in_progress"
 	})
 	mustSee(t, all, "the last answer", emptied(third))
 	var runs []string

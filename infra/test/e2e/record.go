@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// lineTime is how long a line may take from a function to the record.
-const lineTime = 20 * time.Second
-
 // Record is everything that a system's functions have logged.
 type Record struct {
 	mu   sync.Mutex
@@ -58,7 +55,7 @@ func (r *Record) Until(tb testing.TB, what string, looks func(Line) bool) Line {
 	tb.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for until := time.Now().Add(lineTime); time.Now().Before(until); <-tick.C {
+	for until := time.Now().Add(Patience); time.Now().Before(until); <-tick.C {
 		for _, l := range r.Lines() {
 			if looks(l) {
 				return l

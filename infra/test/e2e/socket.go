@@ -16,9 +16,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// Patience is how long tests wait for expected events. It is long because the
-// machine may be slow, and only elapses if something is wrong.
-const Patience = 30 * time.Second
+// Patience is how long tests wait for expected events. It is far more than the busiest
+// machine needs, and only elapses if something is wrong.
+const Patience = 5 * time.Minute
 
 // frameLimit is above the size of any message of the gateway.
 const frameLimit = 256 << 10

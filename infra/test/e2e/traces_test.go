@@ -20,9 +20,6 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// spanTime is how long a span may take to the collector.
-const spanTime = 20 * time.Second
-
 // spans collects the functions' traces, as a receiver of OTLP over HTTP.
 type spans struct {
 	url string
@@ -73,7 +70,7 @@ func (s *spans) mustFind(t *testing.T, what string, looks func(span) bool) span 
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for until := time.Now().Add(spanTime); time.Now().Before(until); <-tick.C {
+	for until := time.Now().Add(e2e.Patience); time.Now().Before(until); <-tick.C {
 		for _, one := range s.seen() {
 			if looks(one) {
 				return one

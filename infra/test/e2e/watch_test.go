@@ -168,29 +168,38 @@ func testWatchExpiry(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice := sys.User(t, "alice")
 	s := mustCreate(t, alice, nil)
-	token, err := host.TokenFor(t.Context(), sys.URL, alice.ID, 3*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	brief := sys.Bearer(t, alice.ID, token)
-	k, stream := brief.Socket(), brief.Watch(s, nil)
-	asks := brief.Socket()
-	mustSubscribe(t, k, s, nil)
-	var last e2e.Frame
-	for ok := true; ok; {
-		var f e2e.Frame
-		if f, _, ok = stream.Next(); ok {
-			last = f
+	inTime(t, func(life time.Duration) bool {
+		token, err := host.TokenFor(t.Context(), sys.URL, alice.ID, life)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	wantUnsubscribed(t, last, "token_expired", "401")
-	asks.Send(e2e.M{"action": "ping", "request_id": "late"})
-	mustRefuse(t, asks, "late", "401")
-	asks.Closed()
-	mustAppend(t, alice, s, event("i1", "after"))
-	wantUnsubscribed(t, k.Until(func(e2e.Frame) bool { return true }), "token_expired", "401")
-	k.Closed()
-	brief.Get(s+"/watch", e2e.Bad).Want(401)
+		brief, query := sys.Bearer(t, alice.ID, token), url.Values{"token": {token}}
+		k, _ := sys.Dial(t, query, nil)
+		asks, _ := sys.Dial(t, query, nil)
+		stream, err := e2e.ServerSent(t.Context(), brief, path.Base(s), nil)
+		if err != nil {
+			return false
+		}
+		defer stream.Close()
+		if k == nil || asks == nil {
+			return false
+		}
+		k.Send(subscribe(s, nil))
+		isStatus := func(f e2e.Frame) bool { return f.Type == string(watch.Status) }
+		if f := k.Until(func(f e2e.Frame) bool { return isStatus(f) || isEnd(f) || f.Type == "error" }); !isStatus(f) {
+			return false
+		}
+		_, last := heard(t, stream)
+		wantUnsubscribed(t, last, "token_expired", "401")
+		asks.Send(e2e.M{"action": "ping", "request_id": "late"})
+		mustRefuse(t, asks, "late", "401")
+		asks.Closed()
+		mustAppend(t, alice, s, event(uuid.NewString(), "after"))
+		wantUnsubscribed(t, k.Next(), "token_expired", "401")
+		k.Closed()
+		brief.Get(s+"/watch", e2e.Bad).Want(401)
+		return true
+	})
 }
 
 // wantUnsubscribed checks the last message about a session that the user may no longer

@@ -32,7 +32,7 @@ const (
 	// Alice owns the sessions. She calls unless a test names another user.
 	Alice = "alice"
 	// maxWait bounds every wait of a test.
-	maxWait = time.Minute
+	maxWait = 5 * time.Minute
 	// maxStreams is a user's limit of open streams.
 	maxStreams = 3
 )

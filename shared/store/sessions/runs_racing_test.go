@@ -6,13 +6,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
+	"github.com/rethread/rethread/shared/store/table/memory"
 )
 
 // A start whose position was taken is retried after the entry that took it.
@@ -22,9 +25,7 @@ func TestStart_second_try(t *testing.T) {
 	s := before(storetest.Engine(t), refusing(hooks.Transact, &left, &table.ConditionError{Failures: []table.Failure{{}}}))
 	mustCreate(t, s, alice, "s", nil)
 	left.Store(2)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	if _, err := s.Start(ctx, startOf(t, "s", "r", "hi")); err != nil {
+	if _, err := s.Start(t.Context(), startOf(t, "s", "r", "hi")); err != nil {
 		t.Fatal(err)
 	}
 	if got := mustThread(t, s, "s"); got.Session.ActiveRunID == nil || len(got.Items) != 1 {
@@ -64,15 +65,17 @@ func TestStart_among_appends(t *testing.T) {
 // before its time is over.
 func TestStart_in_vain(t *testing.T) {
 	t.Parallel()
-	var left atomic.Int64
-	s := before(storetest.Engine(t), refusing(hooks.Transact, &left, &table.ConditionError{Failures: []table.Failure{{}}}))
-	mustCreate(t, s, alice, "s", nil)
-	mustStart(t, s, startOf(t, "s", "r", "hi"))
-	left.Store(1 << 40)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	next := startOf(t, "s", "next", "hi")
-	next.OnActive = run.CancelAndMerge
-	_, err := s.Start(ctx, next)
-	mustBeBusy(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		var left atomic.Int64
+		s := before(memory.New(store.Schema()), refusing(hooks.Transact, &left, &table.ConditionError{Failures: []table.Failure{{}}}))
+		mustCreate(t, s, alice, "s", nil)
+		mustStart(t, s, startOf(t, "s", "r", "hi"))
+		left.Store(1 << 40)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		next := startOf(t, "s", "next", "hi")
+		next.OnActive = run.CancelAndMerge
+		_, err := s.Start(ctx, next)
+		mustBeBusy(t, err)
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -16,10 +17,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
+	"github.com/rethread/rethread/shared/store/table/memory"
 )
 
 // sweptKind is a kind of swept item, as stored in the table. Unreadable ones have
@@ -145,36 +148,38 @@ func TestSweep_slow_item(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var blocked atomic.Bool
-			engine := storetest.Engine(t)
-			s := before(engine, func(ctx context.Context, c hooks.Call) error {
-				if blocked.Load() && reads(c, kind.pk(0)) {
-					<-ctx.Done()
-					return ctx.Err()
+			synctest.Test(t, func(t *testing.T) {
+				var blocked atomic.Bool
+				engine := memory.New(store.Schema())
+				s := before(engine, func(ctx context.Context, c hooks.Call) error {
+					if blocked.Load() && reads(c, kind.pk(0)) {
+						<-ctx.Done()
+						return ctx.Err()
+					}
+					return nil
+				})
+				const n = 12
+				kind.mustLay(t, engine, 0, n, false)
+				blocked.Store(true)
+				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+				defer cancel()
+				if _, err := kind.sweep(s, ctx); err != nil {
+					t.Fatal(err)
 				}
-				return nil
+				left := kind.mustWait(t, engine)
+				if len(left) != 1 || left[kind.pk(0)] < "0000001" {
+					t.Errorf("%v wait, want only the slow one, at the end", left)
+				}
+				blocked.Store(false)
+				if _, err := kind.sweep(s.With(sessions.WithClock(func() time.Time {
+					return time.Now().Add(time.Second)
+				})), t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if left := kind.mustWait(t, engine); len(left) > 0 {
+					t.Errorf("%v still wait", left)
+				}
 			})
-			const n = 12
-			kind.mustLay(t, engine, 0, n, false)
-			blocked.Store(true)
-			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-			defer cancel()
-			if _, err := kind.sweep(s, ctx); err != nil {
-				t.Fatal(err)
-			}
-			left := kind.mustWait(t, engine)
-			if len(left) != 1 || left[kind.pk(0)] < "0000001" {
-				t.Errorf("%v wait, want only the slow one, at the end", left)
-			}
-			blocked.Store(false)
-			if _, err := kind.sweep(s.With(sessions.WithClock(func() time.Time {
-				return time.Now().Add(time.Second)
-			})), t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if left := kind.mustWait(t, engine); len(left) > 0 {
-				t.Errorf("%v still wait", left)
-			}
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package sessions_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -248,9 +247,7 @@ func TestTasks_with_a_marker_of_another_log(t *testing.T) {
 		storetest.Spoil(t, engine, table.NewKey(pk, storetest.Text(t, item, table.SK)), table.Set(table.At("mk"), 99))
 		spoilt++
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	page, err := s.Tasks(ctx, task.Query{SessionID: "s", UserID: alice, Limit: 10})
+	page, err := s.Tasks(t.Context(), task.Query{SessionID: "s", UserID: alice, Limit: 10})
 	if err != nil || len(page.Tasks) != 1 || spoilt == 0 {
 		t.Errorf("%d tasks, %v; %d items were spoilt", len(page.Tasks), err, spoilt)
 	}

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
+	"github.com/rethread/rethread/shared/store/table/memory"
 )
 
 // refusing ends calls of a kind with an error while refusals are left.
@@ -41,19 +44,21 @@ func TestThrottled(t *testing.T) {
 	})
 	t.Run("answers the caller before the time is over", func(t *testing.T) {
 		t.Parallel()
-		var left atomic.Int64
-		s := before(storetest.Engine(t), refusing(hooks.Transact, &left, table.ErrThrottled))
-		mustCreate(t, s, alice, "s", nil)
-		left.Store(1 << 40)
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		defer cancel()
-		_, err := s.Start(ctx, startOf(t, "s", "r", "hi"))
-		mustBeBusy(t, err)
-		if ctx.Err() != nil {
-			t.Error("the answer was too late")
-		}
-		left.Store(0)
-		mustStart(t, s, startOf(t, "s", "r", "hi"))
+		synctest.Test(t, func(t *testing.T) {
+			var left atomic.Int64
+			s := before(memory.New(store.Schema()), refusing(hooks.Transact, &left, table.ErrThrottled))
+			mustCreate(t, s, alice, "s", nil)
+			left.Store(1 << 40)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			_, err := s.Start(ctx, startOf(t, "s", "r", "hi"))
+			mustBeBusy(t, err)
+			if ctx.Err() != nil {
+				t.Error("the answer was too late")
+			}
+			left.Store(0)
+			mustStart(t, s, startOf(t, "s", "r", "hi"))
+		})
 	})
 	t.Run("refuses other calls, which the engine has retried", func(t *testing.T) {
 		t.Parallel()

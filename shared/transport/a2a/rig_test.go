@@ -95,7 +95,7 @@ func newRig(t *testing.T, carry func(*fakeFanOut, watch.Message)) *rig {
 
 const (
 	// maxWait bounds every wait of a test.
-	maxWait = time.Minute
+	maxWait = 5 * time.Minute
 	// checkEvery is the server's interval for reading followed runs.
 	checkEvery = 500 * time.Millisecond
 	// maxStreams is a user's limit of open streams.

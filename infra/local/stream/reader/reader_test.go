@@ -22,7 +22,7 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 )
 
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 func TestRead(t *testing.T) {
 	t.Run("returns records in Lambda's format", func(t *testing.T) {

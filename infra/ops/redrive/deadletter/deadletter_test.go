@@ -29,7 +29,7 @@ import (
 	"github.com/rethread/rethread/infra/ops/redrive/deadletter"
 )
 
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // rig is a system with a function that fails until it is repaired.
 type rig struct {

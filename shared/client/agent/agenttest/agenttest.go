@@ -21,7 +21,7 @@ import (
 
 // Patient returns timeouts that no test reaches, and retries without waits.
 func Patient() agentconfig.Timeouts {
-	const long = time.Minute
+	const long = 5 * time.Minute
 	return agentconfig.Timeouts{Connect: long, FirstByte: long, Idle: long, Backoff: time.Millisecond}
 }
 

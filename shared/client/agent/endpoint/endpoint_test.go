@@ -180,18 +180,13 @@ func TestCancellation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := agenttest.CancelledBy(t)
-			var at time.Time
 			err := a.Run(ctx, agenttest.Ask(t, "hi"), func(run.Output) error {
-				at = time.Now()
 				cancel(agenttest.ErrStopped)
 				return nil
 			})
 			var failed *endpoint.Error
 			if !errors.Is(err, agenttest.ErrStopped) || errors.As(err, &failed) {
 				t.Errorf("got %v, which is not the bare cause", err)
-			}
-			if d := time.Since(at); d > time.Second {
-				t.Errorf("took %s to stop", d)
 			}
 			<-gone // the agent notices
 		})

@@ -49,7 +49,7 @@ func TestOneSessionIsLinearizable(t *testing.T) {
 		if err := l.race(t, round); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		result := porcupine.CheckOperationsTimeout(linearModel(), l.done, 20*time.Second)
+		result := porcupine.CheckOperationsTimeout(linearModel(), l.done, 5*time.Minute)
 		if result != porcupine.Ok {
 			t.Fatalf("round %d: the history is %s:\n%s", round, result, l)
 		}

@@ -88,7 +88,7 @@ func (m *machine) note(rt *rapid.T, format string, args ...any) {
 
 // readingMost is far more than a comparison takes: a read that never settles fails
 // the test.
-const readingMost = time.Minute
+const readingMost = 5 * time.Minute
 
 func within(ctx context.Context, compare func(context.Context) string) string {
 	ctx, cancel := context.WithTimeout(ctx, readingMost)

@@ -25,7 +25,7 @@ const (
 	runner   = "runner"
 	first    = "first" // the run that may exist before
 	same     = "same"  // a run that the outer and the inner one may both start
-	patience = 20 * time.Second
+	patience = 5 * time.Minute
 	lease    = 24 * time.Hour // longer than any test
 )
 

@@ -20,7 +20,7 @@ import (
 
 const (
 	changesLeast   = 800
-	streamPatience = time.Minute
+	streamPatience = 5 * time.Minute
 )
 
 // change is a change of an item: what it was and what it became, nil for nothing.
