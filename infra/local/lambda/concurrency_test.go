@@ -3,9 +3,12 @@ package lambda_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 // mustHostWithConcurrency starts functions with a limit of concurrent invocations.
@@ -33,24 +37,59 @@ func mustHostWithConcurrency(t *testing.T, concurrency int, functions ...lambda.
 	return host
 }
 
-// waitUntilInvocable waits until a function can be invoked, and requires that the first
-// attempt is throttled.
-func waitUntilInvocable(t *testing.T, host *lambda.Host, name string) {
+// mustOccupy requires that a function is throttled while an invocation waits at a gate,
+// and no longer.
+func mustOccupy(t *testing.T, host *lambda.Host, name string, g gate) {
 	t.Helper()
-	deadline := time.Now().Add(longTimeout)
-	for refused := 0; ; refused++ {
-		began := time.Now()
+	if _, err := host.Invoke(t.Context(), name, []byte(`{}`)); !errors.Is(err, lambda.ErrThrottled) {
+		t.Fatalf("got %v, want ErrThrottled", err)
+	}
+	g.open(t)
+	for {
 		_, err := host.Invoke(t.Context(), name, []byte(`{}`))
-		switch {
-		case err == nil && refused == 0:
-			t.Fatal("the first invocation was not throttled")
-		case err == nil:
+		if err == nil {
 			return
-		case !errors.Is(err, lambda.ErrThrottled) || time.Now().After(deadline):
-			t.Fatalf("got %v", err)
-		case time.Since(began) > time.Second:
-			t.Errorf("it was refused after %s", time.Since(began))
 		}
+		if !errors.Is(err, lambda.ErrThrottled) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// gate holds invocations until it is opened.
+type gate string
+
+func newGate(t *testing.T) gate {
+	t.Helper()
+	return gate(filepath.Join(t.TempDir(), "gate"))
+}
+
+// request is a payload for the probe, which waits at the gate.
+func (g gate) request(do string) []byte {
+	return fmt.Appendf(nil, `{"do":%q,"chunk":"first","bytes":3,"until":%q}`, do, string(g))
+}
+
+// mustHold waits until that many processes wait at the gate.
+func (g gate) mustHold(t *testing.T, processes int) {
+	t.Helper()
+	for {
+		waiting, err := filepath.Glob(string(g) + ".*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(waiting) == processes {
+			return
+		}
+		if err := sleep.For(t.Context(), 5*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (g gate) open(t *testing.T) {
+	t.Helper()
+	if err := os.WriteFile(string(g), nil, 0o600); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -59,19 +98,17 @@ func TestConcurrency(t *testing.T) {
 		const most, burst = 5, 20
 		host := mustHostWithConcurrency(t, most, function("a", longTimeout), function("b", longTimeout))
 		var served, refused atomic.Int64
+		g := newGate(t)
 		var group sync.WaitGroup
 		for i := range burst {
 			group.Go(func() {
-				began := time.Now()
-				switch _, err := host.Invoke(t.Context(), []string{"a", "b"}[i%2], []byte(`{"do":"sleep","ms":1500}`)); {
+				switch _, err := host.Invoke(t.Context(), []string{"a", "b"}[i%2], g.request("wait")); {
 				case err == nil:
 					served.Add(1)
 				case !errors.Is(err, lambda.ErrThrottled):
 					t.Error(err)
-				case time.Since(began) > time.Second:
-					t.Errorf("it waited for %s", time.Since(began))
-				default:
-					refused.Add(1)
+				case refused.Add(1) == burst-most:
+					g.open(t)
 				}
 			})
 		}
@@ -86,34 +123,43 @@ func TestConcurrency(t *testing.T) {
 	})
 	t.Run("an abandoned stream runs to its end and occupies a slot until then", func(t *testing.T) {
 		host := mustHostWithConcurrency(t, 1, function("f", longTimeout))
-		result := mustInvoke(t, host, "f", `{"do":"stream","chunk":"first","ms":700,"bytes":100000}`)
+		g := newGate(t)
+		result := mustInvoke(t, host, "f", string(g.request("stream")))
 		if err := result.Stream.Body.Close(); err != nil {
 			t.Fatal(err)
 		}
-		waitUntilInvocable(t, host, "f")
+		mustOccupy(t, host, "f", g)
 	})
 	t.Run("an abandoned invocation runs to its end and occupies a slot until then", func(t *testing.T) {
 		host := mustHostWithConcurrency(t, 1, function("f", longTimeout))
 		mustAnswer(t, mustInvoke(t, host, "f", `{}`)) // it is running
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		if _, err := host.Invoke(ctx, "f", []byte(`{"do":"sleep","ms":700}`)); !errors.Is(err, context.DeadlineExceeded) {
+		ctx, cancel := context.WithCancel(t.Context())
+		g, abandoned := newGate(t), make(chan error)
+		go func() {
+			_, err := host.Invoke(ctx, "f", g.request("wait"))
+			abandoned <- err
+		}()
+		g.mustHold(t, 1)
+		cancel()
+		if err := <-abandoned; !errors.Is(err, context.Canceled) {
 			t.Fatalf("got %v", err)
 		}
-		waitUntilInvocable(t, host, "f")
+		mustOccupy(t, host, "f", g)
 	})
 	t.Run("reserved concurrency is subtracted from the shared one and kept for its function", func(t *testing.T) {
 		kept, two := function("kept", longTimeout), 2
 		kept.Reserved = &two
 		host := mustHostWithConcurrency(t, 3, kept, function("other", longTimeout))
+		g := newGate(t)
+		defer g.open(t)
 		var bodies []io.Closer
 		for range 2 {
-			bodies = append(bodies, mustInvoke(t, host, "kept", `{"do":"stream","chunk":"x","ms":5000}`).Stream.Body)
+			bodies = append(bodies, mustInvoke(t, host, "kept", string(g.request("stream"))).Stream.Body)
 		}
 		if _, err := host.Invoke(t.Context(), "kept", []byte(`{}`)); !errors.Is(err, lambda.ErrThrottled) {
 			t.Errorf("got %v", err)
 		}
-		bodies = append(bodies, mustInvoke(t, host, "other", `{"do":"stream","chunk":"x","ms":5000}`).Stream.Body)
+		bodies = append(bodies, mustInvoke(t, host, "other", string(g.request("stream"))).Stream.Body)
 		if _, err := host.Invoke(t.Context(), "other", []byte(`{}`)); !errors.Is(err, lambda.ErrThrottled) {
 			t.Errorf("got %v", err)
 		}
@@ -134,7 +180,9 @@ func TestConcurrency(t *testing.T) {
 	})
 	t.Run("the Invoke API returns 429", func(t *testing.T) {
 		host := mustHostWithConcurrency(t, 1, function("f", longTimeout))
-		body := mustInvoke(t, host, "f", `{"do":"stream","chunk":"x","ms":2000}`).Stream.Body
+		g := newGate(t)
+		defer g.open(t)
+		body := mustInvoke(t, host, "f", string(g.request("stream"))).Stream.Body
 		defer body.Close() //nolint:errcheck // unread
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
 			host.Endpoint()+"/2015-03-31/functions/f/invocations", strings.NewReader(`{}`))

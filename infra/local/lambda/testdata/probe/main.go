@@ -19,8 +19,9 @@ import (
 type request struct {
 	Do    string `json:"do"`
 	Bytes int    `json:"bytes"`
-	Ms    int    `json:"ms"`
 	Chunk string `json:"chunk"`
+	// Until is a file to wait for; "" does not wait.
+	Until string `json:"until"`
 }
 
 type answer struct {
@@ -50,8 +51,8 @@ func handle(ctx context.Context, req request) (any, error) {
 		panic("asked to panic")
 	case "exit":
 		os.Exit(7)
-	case "sleep":
-		time.Sleep(time.Duration(req.Ms) * time.Millisecond)
+	case "wait":
+		await(req.Until)
 	case "stream":
 		return stream(req, nil), nil
 	case "stream-fail":
@@ -75,13 +76,29 @@ func describe(ctx context.Context, req request) (any, error) {
 	return json.RawMessage(payload), err
 }
 
-// stream answers with two chunks, Ms milliseconds apart, and then ends with the
-// given error.
+// await says that this process waits for a file, and waits for it.
+func await(name string) {
+	if name == "" {
+		return
+	}
+	if err := os.WriteFile(fmt.Sprint(name, ".", os.Getpid()), nil, 0o600); err != nil {
+		panic(err)
+	}
+	for {
+		if _, err := os.Stat(name); err == nil {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// stream answers with two chunks, waits for a file between them, and then ends with
+// the given error.
 func stream(req request, end error) *events.LambdaFunctionURLStreamingResponse {
 	reader, writer := io.Pipe()
 	go func() {
 		_, _ = io.WriteString(writer, req.Chunk)
-		time.Sleep(time.Duration(req.Ms) * time.Millisecond)
+		await(req.Until)
 		_, _ = io.WriteString(writer, strings.Repeat("y", req.Bytes))
 		_ = writer.CloseWithError(end)
 	}()
