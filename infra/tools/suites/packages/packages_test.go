@@ -3,6 +3,7 @@ package packages_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -55,4 +56,53 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", path, got, err, want)
 		}
 	}
+}
+
+func TestStarts(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]bool{
+		"import _ \"" + packages.Module + "/infra/test/dynamotest\"":   true,
+		"import _ \"" + packages.Module + "/infra/local/localtest\"":   true,
+		"import _ \"" + packages.System + "\"":                         true,
+		"import _ \"" + packages.Module + "/infra/test/storetest\"":    false,
+		"import _ \"" + packages.Module + "/infra/test/e2e/httpfile\"": false,
+	} {
+		got, err := mustPackage(t, source).Starts()
+		if err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", source, got, err, want)
+		}
+	}
+}
+
+func TestTests(t *testing.T) {
+	t.Parallel()
+	p := mustPackage(t, `
+func TestOne(*testing.T) {}
+func Test(*testing.T) {}
+func Test_two(*testing.T) {}
+func FuzzThree(*testing.F) {}
+func ExampleFour() {}
+func Testimony() {}
+func TestMain(*testing.M) {}
+func (s *suite) TestFive() {}
+func help() { _ = "func TestSix() {}" }`)
+	got, err := p.Tests()
+	if want := []string{"TestOne", "Test", "Test_two", "FuzzThree", "ExampleFour"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	for name, want := range map[string]bool{"^TestOne$": true, "^TestSix$": false} {
+		if found, err := p.HasTest(regexp.MustCompile(name)); err != nil || found != want {
+			t.Errorf("%s: %v, %v, want %v", name, found, err, want)
+		}
+	}
+}
+
+// mustPackage returns a package with one file of tests.
+func mustPackage(t *testing.T, source string) packages.Package {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "p_test.go"), []byte("package p\n"+source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return packages.Package{ImportPath: "p", Dir: dir, TestGoFiles: []string{"p_test.go"}}
 }
