@@ -12,6 +12,12 @@ import (
 	"github.com/rethread/rethread/infra/local/repo"
 )
 
+// Program returns the path of a program that build has made, beside the functions and
+// the host: demo, doctor or redrive.
+func (s *System) Program(name string) string {
+	return filepath.Join(s.Root, "build", "programs", name)
+}
+
 // build puts the local host and every function's bootstrap into dir. All tests
 // share the programs that `make build` links into the build folder; the go command
 // does not rebuild what is up to date.
@@ -25,7 +31,7 @@ func build(ctx context.Context, root, dir string) error {
 		return fmt.Errorf("wait for other tests that build: %w", err)
 	}
 	defer lock.Close() //nolint:errcheck // the lock goes with the file
-	if err := repo.Build(ctx, root, made+"/", "./functions/...", "./infra/local"); err != nil {
+	if err := repo.Build(ctx, root, made+"/", "./functions/...", "./infra/local", "./infra/demo", "./infra/ops/doctor", "./infra/ops/redrive"); err != nil {
 		return err
 	}
 	return install(root, made, dir)

@@ -14,7 +14,7 @@ func testDemo(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	demo := func(t *testing.T, url string) (string, error) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "go", "run", "./infra/demo")
+		cmd := exec.CommandContext(t.Context(), sys.Program("demo"))
 		cmd.Dir = sys.Root
 		cmd.Env = append(os.Environ(), "RETHREAD_URL="+url, "RETHREAD_WS_URL="+sys.WebSocketURL)
 		out, err := cmd.CombinedOutput()

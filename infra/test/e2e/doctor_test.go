@@ -20,7 +20,7 @@ func testDoctor(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	doctor := func(t *testing.T, env ...string) (report string, status int) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), "go", "run", "./infra/ops/doctor")
+		cmd := exec.CommandContext(t.Context(), sys.Program("doctor"))
 		cmd.Dir = sys.Root
 		cmd.Env = append(os.Environ(), "STACK=", "TOKEN=", "RETHREAD_URL="+sys.URL, "RETHREAD_WS_URL="+sys.WebSocketURL)
 		cmd.Env = append(cmd.Env, env...)

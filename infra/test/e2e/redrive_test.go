@@ -99,7 +99,7 @@ func mustPark(t *testing.T, d *deployment.Deployment) (body string) {
 
 func redrive(t *testing.T, sys *e2e.System, env ...string) (string, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "run", "./infra/ops/redrive")
+	cmd := exec.CommandContext(t.Context(), sys.Program("redrive"))
 	cmd.Dir = sys.Root
 	cmd.Env = append(os.Environ(), "STACK=", "QUEUE=", "DRY=", "DROP=", "RETHREAD_URL="+sys.URL)
 	cmd.Env = append(cmd.Env, env...)
