@@ -96,9 +96,9 @@ watch: ## Show a session live: make watch SESSION=… (as RETHREAD_USER, alice b
 doctor: ## Check the local system, or with STACK=… one in AWS, with advice on each problem; TOKEN=… adds a test session
 	@go build -o build/rethread-doctor ./infra/ops/doctor && exec build/rethread-doctor
 
-# Each commit uses another of twenty seeds, so that runs vary and can be repeated; the
-# seed is printed.
-SEED ?= $(shell echo $$((1 + $$(git rev-list --count HEAD 2>/dev/null || echo 0) % 20)))
+# The files' hash is the seed of what differs from change to change: a commit and the
+# files before it play the same. The seed is printed.
+SEED ?= $(shell go run ./infra/tools/steps -seed || echo 1)
 MINUTES ?= 2
 
 chaos: build ## Use the system while its database fails and its processes die, and check its promises: SEED=… MINUTES=…
@@ -183,8 +183,9 @@ test-slow-go:
 		STORE_ENGINE=dynamodb $(GO_TEST) $$dynamodb || failed=1; \
 		wait $$waiting || failed=1; test -z "$$failed"
 
-test-contract: build $(PYTOOLS) ## Send requests generated from infra/openapi.yaml to the running API
-	@go run ./infra/tools/schemathesis -program $(VENV)/bin/schemathesis -host $(LOCAL)
+EXAMPLES ?= 100
+test-contract: build $(PYTOOLS) ## Send requests generated from infra/openapi.yaml to the running API: SEED=… EXAMPLES=… for each operation
+	@go run ./infra/tools/schemathesis -seed $(SEED) -examples $(EXAMPLES) -program $(VENV)/bin/schemathesis -host $(LOCAL)
 
 # The tests that google-adk 1 is used for: those of the services, without ADK's command line.
 ADK1_TESTS := $(patsubst %,tests/adk/test_%.py,artifacts concurrency events runner sessions)
@@ -197,7 +198,7 @@ test-python: build $(PYCLIENTTOOLS) ## Test the Python package, with each framew
 generate-python: $(PYCLIENTTOOLS) ## Write what is generated in the Python package: its types, and the synchronous client and saver
 	@$(VENV_PYCLIENT)/bin/python $(PYCLIENT)/tools/generate.py
 
-test-clients: node build $(CLIENTTOOLS) $(PACKAGEBUILT) $(if $(ONLY),,test-generated) ## Play stories with the official clients against the local system: ONLY= part of a story's name
+test-clients: node build $(CLIENTTOOLS) $(PACKAGEBUILT) $(if $(ONLY)$(BUILT),,test-generated) ## Play stories with the official clients against the local system: ONLY= part of a story's name
 	@go run ./$(CLIENTS) -only '$(ONLY)'
 
 test-generated: node build $(GENERATEDTOOLS) ## Generate clients from infra/openapi.yaml and play a story with each: LANGUAGE=go, python or typescript
@@ -238,8 +239,8 @@ test-frontends: node build $(FRONTENDTOOLS) ## Use the pages of docs/frontends.m
 	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(FRONTENDS) && npm run --silent test
 
 FUZZTIME ?= 10s
-fuzz: ## Fuzz every parser: FUZZTIME=10s for each, ONLY= part of a target's name
-	@go run ./infra/tools/fuzz -each $(FUZZTIME) -only '$(ONLY)'
+fuzz: ## Fuzz every parser: FUZZTIME=10s for each, ONLY= part of a target's name, ONE_IN=3 only a third of them, which one SEED=… says
+	@go run ./infra/tools/fuzz -each $(FUZZTIME) -only '$(ONLY)' $(if $(ONE_IN),-one-in $(ONE_IN) -seed $(SEED))
 
 hunt: MINUTES = 10
 hunt: node $(PACKAGEBUILT) ## Run the random tests with other seeds for MINUTES=10, and print the seed of a failure; ONLY= part of a package's folder
@@ -275,12 +276,16 @@ deploy: node console $(PYTOOLS) ## Build for AWS and deploy, asking for paramete
 		test -z "$$region" || export AWS_REGION=$$region; test -z "$$profile" || export AWS_PROFILE=$$profile; \
 		$(MAKE) -s --no-print-directory doctor STACK=$$stack
 
-reproducible: ## Build every function for AWS in two folders, and fail if the bytes differ
+# The functions for AWS, as a deployment and a release have them.
+.PHONY: arm64
+arm64: console
+	@$(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o build/arm64/ ./functions/...
+
+reproducible: arm64 ## Build every function for AWS in two folders, and fail if the bytes differ
 	@rm -rf build/reproducible && mkdir -p build/reproducible/copy
 	@tar -cf - --exclude=node_modules go.mod go.sum $(GO_CLIENTS:=/go.mod) functions shared | tar -xf - -C build/reproducible/copy
-	@$(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o build/reproducible/here/ ./functions/...
 	@cd build/reproducible/copy && $(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o ../there/ ./functions/...
-	@diff -rq build/reproducible/here build/reproducible/there && echo "both folders build the same bytes"
+	@diff -rq build/arm64 build/reproducible/there && echo "both folders build the same bytes"
 
 sbom: build $(SUPPLY)/built ## Write the functions' bill of materials to build/sbom.json (CycloneDX)
 	@rm -rf build/sbom && mkdir -p build/sbom
@@ -316,23 +321,23 @@ bench-peers: node build $(PEERTOOLS) ## Compare Rethread with other stores in on
 test-peers: node build $(PEERTOOLS) ## Store and load 10 turns with each store of make bench-peers
 	@go run ./$(PEERS) -quick
 
-# Half the usual time: the fuzzers' corpora were run by `make test` before.
+# The fuzzers' corpora were run by `make test` before.
 ci: export FUZZTIME = 5s
+ci: export ONE_IN = 3
+ci: export EXAMPLES = 30
 ci: export BROWSER_RETRIES = 1
-CI_STEPS := fmt-check verify test test-slow lint licences validate reproducible fuzz chaos test-contract test-python test-clients test-js test-web test-browser test-frontends test-peers release-check workflows
-# How many steps run at the same time. More than one saves time only with more than two
-# cores, and slows tests that wait for others.
-JOBS ?= 1
-
-ci: installed build $(PAGE) ## Everything that must pass before a change lands; JOBS=… steps at a time
-	@go build -o build/ ./infra/tools/steps && BUILT=1 build/steps -at-once $(JOBS) $(CI_STEPS)
+PLAYED = build/steps $(if $(CI_ALL),-all)
+ci: ## Everything that must pass before a change lands, as infra/tools/steps/budget.json lists it: STEPS= only some; CI_ALL=1 also what has not changed since it passed
+	@go build -o build/ ./infra/tools/steps
+	@$(MAKE) -s --no-print-directory installed build $(PAGE) STEPS="$$($(PLAYED) -list $(STEPS) | tr '\n' ' ')"
+	@BUILT=1 $(PLAYED) $(STEPS)
 
 version: ## Write VERSION=x.y.z to every file that names the version, and move the changelog's unreleased entries to it
 	@go run ./$(RELEASE) set -version '$(VERSION)'
 
 release: ## Build and check all that is published as VERSION=x.y.z, in build/release; nothing is published
 	@mkdir -p build && go build -o build/rethread-release ./$(RELEASE) && build/rethread-release check -version '$(VERSION)'
-	@rm -rf $(PACKAGE)/dist build/release-programs
+	@rm -rf $(PACKAGE)/dist build/arm64
 	@$(MAKE) -s --no-print-directory release-files FOLDER=build/release
 
 # Runs a command, and prints its output if it fails.
@@ -341,7 +346,7 @@ quietly = out=$$($(1) 2>&1) || { echo "$$out" >&2; exit 1; }
 # The time of all files in a release is that of the commit.
 release-files: RELEASED = build/rethread-release
 release-files: export SOURCE_DATE_EPOCH = $(shell build/rethread-release time)
-release-files: node console $(PACKAGEBUILT) $(RELEASETOOLS) $(SUPPLY)/built build/release-programs
+release-files: node console $(PACKAGEBUILT) $(RELEASETOOLS) $(SUPPLY)/built arm64
 	@rm -rf $(FOLDER) build/release-sbom && mkdir -p $(FOLDER)/python build/release-sbom
 	@npm pack --silent --pack-destination $(FOLDER) ./$(PACKAGE) >/dev/null
 	@$(call quietly,$(RELEASE)/packages/node_modules/.bin/publint run $(FOLDER)/rethread-$(VERSION).tgz --strict)
@@ -351,20 +356,16 @@ release-files: node console $(PACKAGEBUILT) $(RELEASETOOLS) $(SUPPLY)/built buil
 	@$(call quietly,$(RELEASE)/.venv/bin/twine check --strict $(FOLDER)/python/*)
 	@mv $(FOLDER)/python/* $(FOLDER) && rmdir $(FOLDER)/python
 	@for f in $(FUNCTIONS); do $(SUPPLY)/cyclonedx-gomod bin -json -noserial -notimestamp \
-		-version v$(VERSION) -output build/release-sbom/$$f.json build/release-programs/$$f; done
+		-version v$(VERSION) -output build/release-sbom/$$f.json build/arm64/$$f; done
 	@go run ./infra/tools/sbom -output $(FOLDER)/rethread-$(VERSION).sbom.json build/release-sbom/*.json
-	@$(RELEASED) bundle -version $(VERSION) -programs build/release-programs -output $(FOLDER)/rethread-aws-$(VERSION).tar \
+	@$(RELEASED) bundle -version $(VERSION) -programs build/arm64 -output $(FOLDER)/rethread-aws-$(VERSION).tar \
 		LICENSE $(FOLDER)/rethread-$(VERSION).sbom.json
 	@$(RELEASED) notes $(DRY) -version $(VERSION) >$(FOLDER)/rethread-$(VERSION).md
 	@$(RELEASED) module -version $(VERSION) >$(FOLDER)/rethread-go-$(VERSION).sum
 	@$(RELEASED) seal -version $(VERSION) -output $(FOLDER)
 
-build/release-programs: console
-	@mkdir -p $@ && $(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o $@/ ./functions/...
-
 release-check: ## Build a release of the current files twice, and fail if the bytes differ; they may be uncommitted
 	@mkdir -p build && go build -o build/rethread-release ./$(RELEASE) && build/rethread-release check -dry -version '$(shell cat VERSION)'
-	@rm -rf build/release-programs
 	@for folder in one two; do $(MAKE) -s --no-print-directory release-files DRY=-dry VERSION=$(shell cat VERSION) FOLDER=build/release-check/$$folder; done
 	@diff -r build/release-check/one build/release-check/two && echo "both builds have the same bytes"
 
@@ -432,13 +433,16 @@ $(PACKAGE_LISTS): %/node_modules/.package-lock.json: %/package-lock.json
 		npm --prefix $* ci --loglevel=error --no-audit --no-fund
 	@touch $@
 
-# What `make ci` needs: tools are compiled while packages are downloaded.
+# What the STEPS of `make ci` need: tools are compiled while packages are downloaded.
 .PHONY: installed installed-tools installed-packages
 installed:
 	@$(MAKE) -s --no-print-directory installed-tools & tools=$$!; \
 		$(MAKE) -s --no-print-directory installed-packages || { kill $$tools; exit 1; }; wait $$tools
 installed-tools: $(GOLANGCI) $(GOTEST) $(SUPPLY)/built
-installed-packages: $(PYTHONS) $(PACKAGE_LISTS) $(GENERATOR)
+ofstep = $(if $(filter $(1),$(STEPS)),$(2))
+installed-packages: $(PYTOOLS) $(PACKAGETOOLS) $(WEBTOOLS) $(BROWSERTOOLS) $(call ofstep,test-python,$(PYCLIENTTOOLS)) \
+	$(call ofstep,test-clients,$(CLIENTTOOLS)) $(call ofstep,test-generated,$(GENERATEDTOOLS)) $(call ofstep,test-frontends,$(FRONTENDTOOLS)) \
+	$(call ofstep,test-peers,$(PEERTOOLS)) $(call ofstep,release-check,$(RELEASETOOLS))
 
 clean: ## Remove build results and local data; installed tools stay
 	rm -rf build $(PACKAGE)/dist .aws-sam .hypothesis .schemathesis schemathesis-report $(BROWSER)/results

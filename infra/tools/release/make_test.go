@@ -36,7 +36,7 @@ func TestMakeRelease(t *testing.T) {
 			if want := strings.ReplaceAll(c.want, "0.1.0", version); err == nil || !strings.Contains(string(out), want) {
 				t.Errorf("%v: %s instead of %s", err, out, want)
 			}
-			for _, folder := range []string{"release", "release-programs"} {
+			for _, folder := range []string{"release", "arm64"} {
 				if _, err := os.Stat(filepath.Join(clone, "build", folder)); err == nil {
 					t.Errorf("build/%s was built", folder)
 				}

@@ -19,9 +19,11 @@ import (
 func main() {
 	program := flag.String("program", ".venv/bin/schemathesis", "the schemathesis program")
 	binary := flag.String("host", "build/rethread-local", "the built local host")
+	seed := flag.Uint("seed", 1, "the seed of the requests")
+	examples := flag.Uint("examples", 100, "how many requests of each kind an operation gets at most")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *program, *binary, flag.Args())
+	err := run(ctx, *program, *binary, append([]string{"--seed", fmt.Sprint(*seed), "--max-examples", fmt.Sprint(*examples)}, flag.Args()...))
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "contract test:", err)

@@ -1,4 +1,5 @@
-// Package play runs commands side by side, with their output one after the other.
+// Package play runs steps, counts their cases and the time of the processor, and holds
+// them to their budgets.
 package play
 
 import (
@@ -7,78 +8,111 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
-// grace is how long a command may take to end after an interrupt.
-const grace = 20 * time.Second
+var (
+	errFailed = errors.New("steps failed")
+	errFew    = errors.New("too few cases")
+)
 
-var errFailed = errors.New("steps failed")
+// Kind says when a step runs.
+type Kind string
 
-// Step is a command with a name.
+// The kinds of steps.
+const (
+	First    Kind = "first"    // before all others, one after the other
+	Computes Kind = "computes" // one at a time
+	Waits    Kind = "waits"    // one at a time, beside one that computes
+)
+
+// Step is a part of the proof, with its budget.
 type Step struct {
-	Name    string
-	Command []string
+	Name      string
+	Kind      Kind
+	CPU       float64 // seconds of the processor
+	Cases     int     // the least number
+	Unchanged string  // where it passed with the same inputs; such a step is not run
 }
 
-// All runs steps in their order, as many at once as given. It writes the output of
-// each when it has ended, under its name and its seconds. After a failure it starts
-// no further ones, and returns an error that names those that failed.
-func All(ctx context.Context, steps []Step, atOnce int, out io.Writer) error {
-	r := &run{steps: steps, out: out}
-	var wg sync.WaitGroup
-	for range atOnce {
-		wg.Go(func() {
-			for s, ok := r.next(ctx); ok; s, ok = r.next(ctx) {
-				r.play(ctx, s)
-			}
-		})
-	}
-	wg.Wait()
-	if len(r.failed) > 0 {
-		return fmt.Errorf("%w: %s", errFailed, strings.Join(r.failed, ", "))
-	}
-	return ctx.Err()
+// Result is what became of a step that ran.
+type Result struct {
+	Step  Step
+	Wall  time.Duration
+	CPU   time.Duration
+	Cases int
+	Err   error
 }
 
-type run struct {
-	mu     sync.Mutex
-	steps  []Step // not yet started
-	failed []string
-	out    io.Writer
-}
+// Run is a way to execute a step. It returns the time of the processor.
+type Run func(ctx context.Context, s Step, out io.Writer) (time.Duration, error)
 
-func (r *run) next(ctx context.Context) (Step, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.steps) == 0 || len(r.failed) > 0 || ctx.Err() != nil {
-		return Step{}, false
-	}
-	s := r.steps[0]
-	r.steps = r.steps[1:]
-	return s, true
-}
-
-func (r *run) play(ctx context.Context, s Step) {
-	var said bytes.Buffer
-	cmd := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...)
-	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
-	cmd.WaitDelay = grace
+// All runs steps, and writes the output of each when it has ended. After a failure it
+// starts no further ones. It ends with a table, and an error that names those that failed.
+func All(ctx context.Context, steps []Step, run Run, out io.Writer) error {
+	p := &player{run: run, out: out}
 	began := time.Now()
-	err := cmd.Run()
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	p.lane(ctx, steps, First)
+	var lanes sync.WaitGroup
+	for _, kind := range []Kind{Computes, Waits} {
+		lanes.Go(func() { p.lane(ctx, steps, kind) })
+	}
+	lanes.Wait()
+	_, err := io.WriteString(out, table(steps, p.results, time.Since(began)))
+	if failed := p.failed(); len(failed) > 0 {
+		err = errors.Join(err, fmt.Errorf("%w: %s", errFailed, strings.Join(failed, ", ")))
+	}
+	return errors.Join(err, ctx.Err())
+}
+
+type player struct {
+	run     Run
+	mu      sync.Mutex // guards what follows
+	out     io.Writer
+	results []Result
+}
+
+// lane runs the steps of a kind one after the other.
+func (p *player) lane(ctx context.Context, steps []Step, kind Kind) {
+	for _, s := range steps {
+		if ctx.Err() != nil || len(p.failed()) > 0 {
+			return
+		}
+		if s.Kind == kind && s.Unchanged == "" {
+			p.play(ctx, s)
+		}
+	}
+}
+
+func (p *player) failed() (names []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.results {
+		if r.Err != nil {
+			names = append(names, r.Step.Name)
+		}
+	}
+	return names
+}
+
+func (p *player) play(ctx context.Context, s Step) {
+	var said bytes.Buffer
+	began := time.Now()
+	cpu, err := p.run(ctx, s, &said)
+	r := Result{Step: s, Wall: time.Since(began), CPU: cpu, Cases: Cases(said.Bytes()), Err: err}
+	if r.Err == nil && r.Cases < s.Cases {
+		r.Err = fmt.Errorf("%w: %d of %d", errFew, r.Cases, s.Cases)
+	}
 	outcome := "passed"
-	if err != nil {
-		outcome = "FAILED, " + err.Error()
-		r.failed = append(r.failed, s.Name)
+	if r.Err != nil {
+		outcome = "FAILED, " + r.Err.Error()
 	}
-	if _, err := fmt.Fprintf(r.out, "== %s: %s after %.0f s\n%s", s.Name, outcome, time.Since(began).Seconds(), said.Bytes()); err != nil {
-		r.failed = append(r.failed, s.Name+" (cannot print: "+err.Error()+")")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, err := fmt.Fprintf(p.out, "== %s: %s after %.0f s\n%s", s.Name, outcome, r.Wall.Seconds(), said.Bytes()); err != nil {
+		r.Err = errors.Join(r.Err, fmt.Errorf("print the output: %w", err))
 	}
+	p.results = append(p.results, r)
 }
