@@ -11,8 +11,8 @@ const kindsFloor = 0.5
 
 var errTooFew = errors.New("too little was tested for a result")
 
-// floors are the minimums per minute of chaos, on a slow machine too: of the
-// totals, and of checks by invariant.
+// floors are the minimums per requested minute of chaos, for which a slow machine gets
+// more rounds: of the totals, and of checks by invariant.
 func floors() (amounts, checks map[string]float64) {
 	return map[string]float64{"requests": 150, "faults": 100, "kills": 8, "sessions": 6},
 		map[string]float64{

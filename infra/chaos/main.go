@@ -33,6 +33,9 @@ func main() {
 // closely.
 const longestRound = 2 * time.Minute
 
+// mostRounds limits the rounds, as a multiple of the requested time.
+const mostRounds = 5
+
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	seed := flags.Uint64("seed", 1, "seed of the first round; each further round uses the next number")
@@ -45,7 +48,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	all, lasts := newTotal(), time.Duration(*minutes*float64(time.Minute))
-	for left := lasts; left > 0; left -= longestRound {
+	// A slow machine needs more rounds for as many checks.
+	for spent := time.Duration(0); spent < lasts || spent < mostRounds*lasts && all.checkFloors(lasts) != nil; spent += longestRound {
+		left := lasts - spent
+		if left <= 0 {
+			left = lasts
+		}
 		r := &round{seed: *seed, lasts: min(left, longestRound), root: root, out: out, dir: filepath.Join(root, "build", "chaos", fmt.Sprint(*seed))}
 		if err := r.run(ctx); err != nil {
 			return fmt.Errorf("seed %d: %w", *seed, err)

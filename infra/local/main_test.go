@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	startTimeout = 60 * time.Second
+	startTimeout = 5 * time.Minute
 	notesTable   = "arn:aws:dynamodb:us-east-1:000000000000:table/Notes"
 )
 

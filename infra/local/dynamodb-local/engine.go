@@ -21,7 +21,7 @@ import (
 const freePortTries = 3
 
 const (
-	startTimeout = 60 * time.Second
+	startTimeout = 5 * time.Minute
 	pingInterval = 20 * time.Millisecond
 	stopGrace    = 5 * time.Second
 )

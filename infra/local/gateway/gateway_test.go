@@ -195,7 +195,7 @@ func (s setup) Key(string, string) (crypto.PublicKey, error) { return nil, io.EO
 func mustGateway(t *testing.T, s setup) *gateway.Gateway {
 	t.Helper()
 	if s.timeout == 0 {
-		s.timeout = time.Second
+		s.timeout = 5 * time.Minute
 	}
 	if s.keys == nil {
 		s.keys = s

@@ -275,7 +275,7 @@ func (f *restFunctions) Invoke(ctx context.Context, name string, payload []byte)
 func mustREST(t *testing.T, s restSetup) *gateway.REST {
 	t.Helper()
 	if s.timeout == 0 {
-		s.timeout = time.Minute
+		s.timeout = 5 * time.Minute
 	}
 	if s.invoker == nil {
 		s.invoker = s.functions

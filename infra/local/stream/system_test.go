@@ -80,7 +80,7 @@ func (a arrived) condition() string { return a.RequestContext.Condition }
 
 func mustArrive(t *testing.T, system *host.System, name string, n int) []arrived {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	messages, err := mustQueue(t, system, name).Wait(ctx, n)
 	if err != nil {

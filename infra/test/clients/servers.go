@@ -15,7 +15,7 @@ import (
 )
 
 // startTime bounds the start of a server.
-const startTime = time.Minute
+const startTime = 5 * time.Minute
 
 // server is a program of another framework that serves an agent, which the system
 // calls. It listens at 127.0.0.1, at the port in PORT.

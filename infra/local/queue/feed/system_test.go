@@ -82,7 +82,7 @@ func wantBodies(t *testing.T, system *host.System, name string, want ...string) 
 
 func mustArrive(t *testing.T, system *host.System, name string, n int) []string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	q, ok := system.Queues().Queue(name)
 	if !ok {

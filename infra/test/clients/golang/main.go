@@ -24,7 +24,7 @@ import (
 const said = `You said: "hello". That is all.`
 
 // wait bounds one request.
-const wait = 30 * time.Second
+const wait = 5 * time.Minute
 
 func main() {
 	r := &report{}

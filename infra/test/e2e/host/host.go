@@ -46,7 +46,7 @@ type Host struct {
 const (
 	// startTime is long because a first start also fetches the database.
 	startTime = 5 * time.Minute
-	stopTime  = 20 * time.Second
+	stopTime  = 5 * time.Minute
 	// pipeTime is how long its own children may keep the output open after it.
 	pipeTime = 2 * time.Second
 )
