@@ -50,21 +50,6 @@ onScreens(ALL, ({ resize }) => {
   });
 });
 
-test('a queue that waits behind a failure says what to do', async ({ console, api, page }) => {
-  await console.signIn();
-  await console.ask('/long 40');
-  const { id } = await api.session(console.sessionId);
-  await api.enqueue(id, '/fail');
-  await api.enqueue(id, 'Later', { on_failed: 'block' });
-  await console.waitFor('failed');
-  await expect(queued(page)).toHaveText(['Later']);
-  await expect(page.getByTestId('queue')).toContainText('The last answer failed');
-  await expectAccessible(page);
-  await console.ask('Instead');
-  await expect(console.said('agent').last()).toContainText('You said: "Later"');
-  await expect(console.said('user')).toHaveText(['/long 40', 'Instead', 'Later']);
-});
-
 test.describe('on a narrow phone', () => {
   test.use({ viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true });
 
