@@ -19,9 +19,9 @@ func CheckAgent(pointer, name string) error {
 		if strings.Contains(rest, "/") {
 			return Field(Invalid, pointer, "must hold one \"/\" at most, as in namespace/name")
 		}
-		name = namespace + "." + rest
+		name = namespace + "~" + rest // as in its address
 	}
-	return CheckID(pointer, name)
+	return CheckSegment(pointer, name)
 }
 
 // CheckID returns a fault for an invalid id chosen by a caller. Ids are 1 to 128
@@ -43,10 +43,19 @@ func CheckID(pointer, id string) error {
 	return nil
 }
 
-// CheckNewID is CheckID for the id of something new, which must not contain "?"
+// CheckSegment is CheckID without "." and "..", which no request can name: clients
+// resolve them in a path before they send it, and the rest is another resource's.
+func CheckSegment(pointer, id string) error {
+	if id == "." || id == ".." {
+		return Field(Invalid, pointer, "must not be %q, which addresses leave out", id)
+	}
+	return CheckID(pointer, id)
+}
+
+// CheckNewID is CheckSegment for the id of something new, which must not contain "?"
 // either, because API Gateway's HTTP APIs cut paths at one, escaped or not.
 func CheckNewID(pointer, id string) error {
-	if err := CheckID(pointer, id); err != nil {
+	if err := CheckSegment(pointer, id); err != nil {
 		return err
 	}
 	if strings.Contains(id, "?") {

@@ -34,7 +34,7 @@ func FromADK(raw json.RawMessage, id string, now int64) (*Part, error) {
 	if of.AppName == "" {
 		of.AppName = session.DefaultApp
 	}
-	if err := fault.CheckID("/id", of.ID); err != nil {
+	if err := fault.CheckSegment("/id", of.ID); err != nil {
 		return nil, err
 	}
 	if err := fault.CheckID("/app_name", of.AppName); err != nil {
@@ -133,10 +133,13 @@ func adkEvent(raw json.RawMessage, pointer string) (session.Event, error) {
 	}
 	e, err := session.ParseEvent(whole, pointer)
 	e.CreatedTime = int64(math.Round(at * 1000))
-	if err == nil {
-		err = checkTime(pointer+"/timestamp", e.CreatedTime)
+	if err != nil {
+		return e, err
 	}
-	return e, err
+	if err := checkIDs(&e, pointer); err != nil {
+		return e, err
+	}
+	return e, checkTime(pointer+"/timestamp", e.CreatedTime)
 }
 
 // snakeObject parses an object whose members have either spelling.

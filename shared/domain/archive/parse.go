@@ -144,7 +144,7 @@ func parseHead(members map[string]json.RawMessage) (*Head, error) {
 		return nil, fault.Field(fault.Malformed, "/session/status", "must be idle or failed")
 	}
 	if h.SpentRun != "" {
-		if err := fault.CheckID("/spent_run_id", h.SpentRun); err != nil {
+		if err := fault.CheckSegment("/spent_run_id", h.SpentRun); err != nil {
 			return nil, err
 		}
 	}

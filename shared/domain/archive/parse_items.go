@@ -48,6 +48,9 @@ func (e *Event) check(pointer string) error {
 	if e.ID == "" {
 		return fault.Field(fault.Malformed, pointer+"/id", "is required")
 	}
+	if err := checkIDs(&e.Event, pointer); err != nil {
+		return err
+	}
 	if e.Partial {
 		return fault.Field(fault.Invalid, pointer+"/partial", "must not be true: such events are not stored")
 	}
@@ -62,7 +65,7 @@ func (e *Event) check(pointer string) error {
 		if id == "" {
 			continue
 		}
-		if err := fault.CheckID(pointer+"/_log/"+name, id); err != nil {
+		if err := fault.CheckSegment(pointer+"/_log/"+name, id); err != nil {
 			return err
 		}
 	}
@@ -75,12 +78,22 @@ func (e *Event) check(pointer string) error {
 	return checkTime(pointer+"/created_time", e.CreatedTime)
 }
 
+// checkIDs refuses ids that no request could name. An event may be without an id.
+func checkIDs(e *session.Event, pointer string) error {
+	if e.ID != "" {
+		if err := fault.CheckSegment(pointer+"/id", e.ID); err != nil {
+			return err
+		}
+	}
+	return fault.CheckSegment(pointer+"/invocation_id", e.InvocationID)
+}
+
 func parseTask(raw json.RawMessage, pointer string) (Task, error) {
 	var t Task
 	if err := decode(raw, &t, pointer); err != nil {
 		return t, err
 	}
-	if err := fault.CheckID(pointer+"/task_id", t.ID); err != nil {
+	if err := fault.CheckSegment(pointer+"/task_id", t.ID); err != nil {
 		return t, err
 	}
 	var bubbles []json.RawMessage
@@ -100,12 +113,12 @@ func parseTask(raw json.RawMessage, pointer string) (Task, error) {
 		return t, fault.Field(fault.Invalid, pointer, "must be at most %d bytes", task.MaxSize)
 	}
 	if t.First != "" {
-		if err := fault.CheckID(pointer+"/first", t.First); err != nil {
+		if err := fault.CheckSegment(pointer+"/first", t.First); err != nil {
 			return t, err
 		}
 	}
 	for id, place := range t.Places {
-		if err := fault.CheckID(pointer+"/places", id); err != nil {
+		if err := fault.CheckSegment(pointer+"/places", id); err != nil {
 			return t, err
 		}
 		if place < 0 {
@@ -126,7 +139,7 @@ func parseFeedback(raw json.RawMessage, pointer string) (Feedback, error) {
 	if err := decode(raw, &f, pointer); err != nil {
 		return f, err
 	}
-	if err := fault.CheckID(pointer+"/task_id", f.TaskID); err != nil {
+	if err := fault.CheckSegment(pointer+"/task_id", f.TaskID); err != nil {
 		return f, err
 	}
 	if err := task.CheckFeedbackType(pointer+"/type", f.Type); err != nil {

@@ -65,7 +65,7 @@ func FromA2A(raw json.RawMessage) (Save, error) {
 	if len(s.Task.Metadata) == 0 {
 		s.Task.Metadata = json.RawMessage("null")
 	}
-	if s.Invocations, err = Invocations(bubbles); err != nil {
+	if s.Invocations, err = CheckedInvocations(bubbles); err != nil {
 		return Save{}, err
 	}
 	return s, s.Task.CheckSize()

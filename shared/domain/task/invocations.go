@@ -31,6 +31,18 @@ func Invocations(bubbles json.RawMessage) ([]string, error) {
 	return found, err
 }
 
+// CheckedInvocations is Invocations for bubbles that are to be saved: a new task's
+// invocations must have names that a request can give.
+func CheckedInvocations(bubbles json.RawMessage) ([]string, error) {
+	ids, err := Invocations(bubbles)
+	for _, id := range ids {
+		if err == nil {
+			err = fault.CheckSegment("/message_bubbles", id)
+		}
+	}
+	return ids, err
+}
+
 // walkStrings visits the strings that are members of objects in document order,
 // with their name and the name of the member that contains their object.
 func walkStrings(raw json.RawMessage, visit func(parent, key, value string) error) error {

@@ -238,6 +238,9 @@ func (h *handler) ensureContext(ctx context.Context, id string) (session.Session
 	if !errors.Is(err, fault.Of(fault.NotFound)) {
 		return s, contextError(err)
 	}
+	if err := fault.CheckNewID("/message/contextId", id); err != nil {
+		return session.Session{}, err
+	}
 	fresh := session.New{ID: id, UserID: user, Agent: h.agent, Nonce: h.NewID()}
 	if err := fresh.Validate(); err != nil {
 		return session.Session{}, err

@@ -25,7 +25,7 @@ func (s *server) postChat(w http.ResponseWriter, r *http.Request, agent string) 
 	}
 	return s.WithLease(r.Context(), func(ctx context.Context) error {
 		b := &frontend.Beginning{
-			Server: s.Server, Agent: agent, In: conversation.Input{SessionID: req.ID}, Resolve: req.Input,
+			Server: s.Server, Agent: agent, In: conversation.Input{SessionID: req.ID, SessionAt: "/id"}, Resolve: req.Input,
 		}
 		out, err := b.Begin(ctx)
 		if err != nil {

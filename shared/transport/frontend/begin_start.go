@@ -18,6 +18,9 @@ import (
 // request then continues from there.
 func (b *Beginning) start(ctx context.Context, out *Begun, of session.Session, isNew bool, plan conversation.Plan, p access.Permission) error {
 	if isNew {
+		if err := fault.CheckNewID(b.In.SessionAt, b.In.SessionID); err != nil {
+			return err
+		}
 		fresh := session.New{ID: b.In.SessionID, UserID: callerOf(ctx).user, Agent: b.Agent, Nonce: b.NewID()}
 		if err := fresh.Validate(); err != nil {
 			return err

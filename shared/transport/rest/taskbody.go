@@ -40,7 +40,7 @@ func (o object) taskSave(user, sessionID string) (task.Save, error) {
 	if save.Task.Metadata, err = o.taskMetadata(); err != nil {
 		return task.Save{}, err
 	}
-	if save.Invocations, err = task.Invocations(save.Task.Bubbles); err != nil {
+	if save.Invocations, err = task.CheckedInvocations(save.Task.Bubbles); err != nil {
 		return task.Save{}, err
 	}
 	return save, save.Task.CheckSize()

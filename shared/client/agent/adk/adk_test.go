@@ -126,6 +126,21 @@ func TestArtifacts(t *testing.T) {
 	}
 }
 
+// A name that is a path would be another address of the agent's server.
+func TestArtifacts_named_like_paths_are_not_read(t *testing.T) {
+	server := &adkServer{artifact: `{"text":"t"}`, stream: adkStream(
+		`{"partial":true,"author":"helper","id":"..","content":{"role":"model","parts":[{"text":"a"}]}}`,
+		adkSaid("..", `{"text":"a"}`, `,"actions":{"artifactDelta":{"..":3}}`),
+	)}
+	r := agenttest.MustRecord(t, newADK(t, server), agenttest.Ask(t, "hi"))
+	if calls := strings.Join(server.calls, ","); strings.Contains(calls, "artifact ") {
+		t.Errorf("calls %q", calls)
+	}
+	if log := strings.Join(r.Log, "\n"); !strings.Contains(log, `[artifact .., version 3]`) || strings.Contains(log, `"id":".."`) {
+		t.Errorf("got\n%s", log)
+	}
+}
+
 func TestFailures(t *testing.T) {
 	piece := adkSaid("e1", `{"text":"a"}`, `,"partial":true`)
 	failing := `{"error": "ValueError: boom at /home", "error_details": {"error_type": "ValueError", "error_message": "boom"}}`

@@ -27,7 +27,7 @@ func (r *reader) store(o *streamEvent) error {
 		}
 	}
 	id := o.ID
-	if r.speaker != nil || id == r.last || fault.CheckNewID("", id) != nil {
+	if r.speaker != nil || !r.usable(id) {
 		id = "" // the item's, or the store's
 	}
 	r.speaker, r.last = nil, o.ID
@@ -45,6 +45,9 @@ func (r *reader) store(o *streamEvent) error {
 	}
 	return nil
 }
+
+// usable reports whether an event of ADK's can have its id here, too.
+func (r *reader) usable(id string) bool { return id != r.last && fault.CheckNewID("", id) == nil }
 
 // keep stores an artifact as an event with its content.
 func (r *reader) keep(o *streamEvent, name string, version json.Number) error {

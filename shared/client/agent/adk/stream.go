@@ -100,7 +100,7 @@ func (r *reader) partial(o *streamEvent) error {
 func (r *reader) say(o *streamEvent, thought bool, text string) error {
 	if r.speaker == nil {
 		item := run.ItemStart{ID: o.ID, Author: o.Author, Role: o.Content.Role}
-		if o.ID == r.last {
+		if !r.usable(o.ID) {
 			item.ID = ""
 		}
 		if err := r.out.Begin(item); err != nil {

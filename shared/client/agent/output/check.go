@@ -63,7 +63,11 @@ func (p *Producer) parse(raw json.RawMessage) (session.Event, error) {
 	if err != nil {
 		return session.Event{}, fmt.Errorf("encode the event: %w", err)
 	}
-	return session.ParseEvent(whole, "")
+	e, err := session.ParseEvent(whole, "")
+	if err != nil {
+		return session.Event{}, err
+	}
+	return e, e.CheckNew("")
 }
 
 // Malformed returns the error for a part of the answer that breaks a rule, with its

@@ -25,10 +25,11 @@ func ParseInput(body []byte) (in Input, err error) {
 	if err != nil {
 		return in, err
 	}
+	in.SessionAt = o.Pointer("threadId")
 	if in.SessionID, err = o.RequiredText("threadId"); err != nil {
 		return in, err
 	}
-	if err = fault.CheckID("/threadId", in.SessionID); err != nil {
+	if err = fault.CheckID(in.SessionAt, in.SessionID); err != nil {
 		return in, err
 	}
 	if in.RunID, err = o.RequiredText("runId"); err != nil {

@@ -21,7 +21,7 @@ import (
 // conversation.ErrOlder if it depends on older events.
 func (r Request) Input(of session.Session, h conversation.History, unfinished bool) (conversation.Input, error) {
 	in := conversation.Input{
-		SessionID: r.ID, RunID: r.RunID, At: "/messages",
+		SessionID: r.ID, RunID: r.RunID, At: "/messages", SessionAt: "/id",
 		Options: conversation.Options{OnActive: r.OnActive, Append: r.Append, Regenerate: r.Regenerate},
 	}
 	turns := turnsOf(h.Events)

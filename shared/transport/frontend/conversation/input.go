@@ -24,8 +24,9 @@ type Input struct {
 	// FrontEnd is what the agent may use besides the messages.
 	run.FrontEnd
 	Options
-	// At is the JSON pointer of the messages in the request.
-	At string
+	// At and SessionAt are the JSON pointers of the messages and of SessionID in the
+	// request.
+	At, SessionAt string
 }
 
 // Given is a message of a request. Only those of a person and of tools can be input.

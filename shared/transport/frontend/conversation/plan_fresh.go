@@ -35,7 +35,7 @@ func (in Input) fresh(t *Thread, from int) ([]session.Event, error) {
 		if len(parts) == 0 {
 			continue
 		}
-		if err := fault.CheckID(m.At+"/id", m.ID); err != nil {
+		if err := fault.CheckSegment(m.At+"/id", m.ID); err != nil {
 			return nil, err
 		}
 		e, err := inputEvent(m.ID, parts)

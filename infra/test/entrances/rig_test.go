@@ -1,0 +1,224 @@
+package entrances_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/agui"
+	"github.com/rethread/rethread/shared/transport/aisdk"
+	"github.com/rethread/rethread/shared/transport/follow"
+	"github.com/rethread/rethread/shared/transport/frontend"
+	"github.com/rethread/rethread/shared/transport/mcp"
+	"github.com/rethread/rethread/shared/transport/openresponses"
+	"github.com/rethread/rethread/shared/transport/rest"
+)
+
+const alice = "alice"
+
+// system is all entrances over one store.
+type system struct {
+	store *stores.Store
+	clock *clock
+
+	rest                          []route
+	a2a, agui, aisdk, openai, mcp http.Handler
+}
+
+// route is a handler of REST and what its paths contain.
+type route struct {
+	has     string
+	handler http.Handler
+}
+
+// clock makes each reading later than the one before.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(time.Millisecond)
+	return c.at
+}
+
+// agents are the configured ones: helper alone.
+type agents struct{}
+
+func (agents) HasAgent(name string) bool    { return name == "helper" }
+func (agents) AgentNames() []string         { return []string{"helper"} }
+func (agents) Obeys(string) map[string]bool { return map[string]bool{"tools": true} }
+func (agents) ClientTools(string) []string  { return nil }
+
+var (
+	errNoWorker = errors.New("no worker")
+	errNoSocket = errors.New("no socket")
+)
+
+// No worker accepts a run, so each ends as soon as it has begun.
+func noWorker(context.Context, run.Ref) error { return errNoWorker }
+
+func noSocket(context.Context, string, string, watch.Cursor) (follow.Watcher, error) {
+	return nil, errNoSocket
+}
+
+func newSystem(t testing.TB) *system {
+	t.Helper()
+	s := &system{clock: &clock{at: time.Now()}}
+	log := slog.New(slog.DiscardHandler)
+	s.store = stores.New(storetest.Engine(t), sessions.WithCodec(storetest.Codec()), sessions.WithClock(s.clock.now))
+	s.rest = routes(rest.Config{
+		Sessions: s.store, Rewinds: s.store, Artifacts: s.store, Tasks: s.store, Feedback: s.store, Idempotency: s.store,
+		Grants: s.store, Shares: s.store, Runs: s.store, Agents: agents{}, StartRun: noWorker, Automations: s.store,
+		Erasures: s.store, Quotas: s.store, Exports: s.store, Imports: s.store, NewToken: rand.Text, Webhooks: s.store,
+		CheckURL: func(string) error { return nil }, NewSecret: func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) },
+		Log: log, Now: s.clock.now, NewID: uuid.NewString,
+	})
+	s.a2a = a2a.New(a2a.Config{
+		Sessions: s.store, Rewinds: s.store, Runs: s.store, Tasks: s.store, Links: s.store, Agents: agents{}, Grants: s.store,
+		StartRun: noWorker, Watch: noSocket, Log: log, Now: s.clock.now, NewID: uuid.NewString,
+	})
+	front := frontend.Config{
+		Sessions: s.store, Rewinds: s.store, Runs: s.store, Agents: agents{}, Grants: s.store, StartRun: noWorker,
+		Watch: noSocket, Log: log, Now: s.clock.now, NewID: uuid.NewString,
+	}
+	s.agui, s.aisdk, s.openai = agui.New(front), aisdk.New(front), openresponses.New(front, agents{})
+	var err error
+	s.mcp, err = mcp.New(mcp.Config{
+		Sessions: s.store, Rewinds: s.store, Artifacts: s.store, Shares: s.store, Grants: s.store,
+		Log: log, Now: s.clock.now, NewID: uuid.NewString,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// routes are the handlers of REST; the first whose paths contain a path's part is its.
+func routes(c rest.Config) []route {
+	tasks, shares := rest.Tasks(c), rest.Shares(c)
+	return []route{
+		{"/sessions/import", rest.Import(c)},
+		{"/webhooks", rest.Webhooks(c)},
+		{"/automations", rest.Automations(c)},
+		{"/me/", rest.Erasure(c)},
+		{"/shares", shares},
+		{"/access", shares},
+		{"/artifacts", rest.Artifacts(c)},
+		{"/export", rest.Export(c)},
+		{"/runs", rest.Runs(c)},
+		{"/thread", rest.Runs(c)},
+		{"/tasks", tasks},
+		{"/messages", tasks},
+		{"/feedback", tasks},
+		{"/events", rest.Events(c)},
+		{"/rewind", rest.Rewind(c)},
+		{"/fork", rest.Fork(c)},
+		{"/sessions", rest.Sessions(c)},
+	}
+}
+
+// ServeHTTP chooses the handler of a path.
+func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	user := r.Header.Get("User")
+	ctx := rest.WithUser(r.Context(), user)
+	ctx = frontend.WithCaller(a2a.WithCaller(ctx, user, "token"), user, "token", "")
+	r = r.WithContext(ctx)
+	path := r.URL.EscapedPath()
+	for prefix, h := range map[string]http.Handler{
+		"/a2a/": s.a2a, "/agui/": s.agui, "/ai-sdk/": s.aisdk, "/v1/": s.openai, "/mcp": s.mcp,
+	} {
+		if strings.HasPrefix(path, prefix) {
+			h.ServeHTTP(w, r)
+			return
+		}
+	}
+	for _, of := range s.rest {
+		if strings.Contains(path, of.has) {
+			of.handler.ServeHTTP(w, r)
+			return
+		}
+	}
+	http.NotFound(w, r)
+}
+
+// request is a request of alice's, with a body in JSON unless header says otherwise.
+type request struct {
+	method, path, body string
+	header             map[string]string
+}
+
+func get(path string) request        { return request{method: http.MethodGet, path: path} }
+func post(path, body string) request { return request{method: http.MethodPost, path: path, body: body} }
+
+func put(path, body string) request { return request{method: http.MethodPut, path: path, body: body} }
+func del(path string) request       { return request{method: http.MethodDelete, path: path} }
+
+func (s *system) do(t testing.TB, r request) (status int, body string) {
+	t.Helper()
+	req := httptest.NewRequestWithContext(t.Context(), r.method, r.path, strings.NewReader(r.body))
+	req.Header.Set("User", alice)
+	if r.body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if strings.HasPrefix(r.path, "/mcp") {
+		req.Header.Set("Accept", "application/json, text/event-stream")
+	}
+	if strings.HasPrefix(r.path, "/a2a/") {
+		req.Header.Set("A2A-Version", "1.0")
+	}
+	for name, value := range r.header {
+		req.Header.Set(name, value)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, req)
+	raw, err := io.ReadAll(w.Result().Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.Code, string(raw)
+}
+
+// must sends a request that has to be answered with a status, and returns the body.
+func (s *system) must(t testing.TB, status int, r request) string {
+	t.Helper()
+	got, body := s.do(t, r)
+	if got != status {
+		t.Fatalf("%s %s %.300s: got %d %.500s, want %d", r.method, r.path, r.body, got, body, status)
+	}
+	return body
+}
+
+// decode reads a body.
+func decode[T any](t testing.TB, body string) (out T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(body), &out); err != nil {
+		t.Fatalf("%v in %.500s", err, body)
+	}
+	return out
+}
+
+// rpc is a call of a method by JSON-RPC.
+func rpc(path, method, params string) request {
+	return post(path, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`)
+}
