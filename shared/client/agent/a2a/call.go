@@ -2,7 +2,6 @@ package a2a
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -59,10 +58,7 @@ func (c *call) run(ctx context.Context, depth int) error {
 		}
 		return c.finish()
 	}
-	params, err := c.message(depth)
-	if err != nil {
-		return fmt.Errorf("make the request of run %s: %w", c.req.RunID, err)
-	}
+	params := c.message(depth)
 	method := methodSend
 	if c.peer.streaming {
 		method = methodStream
@@ -88,11 +84,8 @@ func (c *call) resume() {
 }
 
 // message returns the parameters that send the run's message.
-func (c *call) message(depth int) (map[string]any, error) {
-	parts, err := messageParts(c.req, c.past, c.peer.old)
-	if err != nil {
-		return nil, err
-	}
+func (c *call) message(depth int) map[string]any {
+	parts := messageParts(c.req, c.past, c.peer.old)
 	m := map[string]any{
 		"messageId": c.messageID, "role": "ROLE_USER", "parts": parts, "metadata": map[string]any{depthKey: depth},
 	}
@@ -109,7 +102,7 @@ func (c *call) message(depth int) (map[string]any, error) {
 	if !c.peer.streaming {
 		params["configuration"] = configuration
 	}
-	return params, nil
+	return params
 }
 
 // record returns the record of an event.

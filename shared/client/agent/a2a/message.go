@@ -47,7 +47,7 @@ type composer struct {
 
 // messageParts returns what the agent is told: what came before as text, with authors,
 // then the run's input as it is, then what earlier workers of the run had said.
-func messageParts(req run.Request, past past, old bool) ([]any, error) {
+func messageParts(req run.Request, past past, old bool) []any {
 	m := composer{req: req, old: old}
 	if !past.found && req.Truncated {
 		m.texts = append(m.texts, "(Older turns of the conversation are left out.)")
@@ -56,8 +56,8 @@ func messageParts(req run.Request, past past, old bool) ([]any, error) {
 	for _, e := range past.news {
 		if e.InvocationID == req.RunID {
 			input = append(input, e)
-		} else if err := m.retell(e); err != nil {
-			return nil, err
+		} else {
+			m.retell(e)
 		}
 	}
 	if len(m.texts) > 0 {
@@ -69,14 +69,10 @@ func messageParts(req run.Request, past past, old bool) ([]any, error) {
 		m.endText()
 	}
 	for _, e := range input {
-		if err := m.pass(e); err != nil {
-			return nil, err
-		}
+		m.pass(e)
 	}
 	for _, e := range req.Said {
-		if err := m.retell(e); err != nil {
-			return nil, err
-		}
+		m.retell(e)
 	}
 	if len(m.texts) > 0 {
 		m.texts = append([]string{"Your answer was interrupted. You had said, and calls without a response may have been carried out:"}, m.texts...)
@@ -85,7 +81,7 @@ func messageParts(req run.Request, past past, old bool) ([]any, error) {
 	if len(m.parts) == 0 { // a message needs a part
 		m.add("text", "", nil)
 	}
-	return m.parts, nil
+	return m.parts
 }
 
 // endText makes a part of the texts so far.
@@ -95,13 +91,9 @@ func (m *composer) endText() {
 }
 
 // retell adds an event as text with its author.
-func (m *composer) retell(e session.Event) error {
-	c, err := transcript.ContentOf(e)
-	if err != nil {
-		return fmt.Errorf("event %d of the history: %w", e.Seq, err)
-	}
+func (m *composer) retell(e session.Event) {
 	var said []string
-	for _, raw := range c.Parts {
+	for _, raw := range transcript.ContentOf(e).Parts {
 		p := transcript.PartOf(raw)
 		switch {
 		case p.Thought:
@@ -119,7 +111,6 @@ func (m *composer) retell(e session.Event) error {
 	if len(said) > 0 {
 		m.texts = append(m.texts, cmp.Or(e.Author, "user")+": "+strings.Join(said, "\n"))
 	}
-	return nil
 }
 
 func orEmptyObject(raw json.RawMessage) json.RawMessage {

@@ -2,7 +2,6 @@ package a2a
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/transcript"
@@ -10,15 +9,10 @@ import (
 )
 
 // pass adds an event's parts as they are.
-func (m *composer) pass(e session.Event) error {
-	c, err := transcript.ContentOf(e)
-	if err != nil {
-		return fmt.Errorf("event %d of the history: %w", e.Seq, err)
-	}
-	for _, raw := range c.Parts {
+func (m *composer) pass(e session.Event) {
+	for _, raw := range transcript.ContentOf(e).Parts {
 		m.passPart(transcript.PartOf(raw), raw)
 	}
-	return nil
 }
 
 func (m *composer) passPart(p transcript.Part, raw json.RawMessage) {
@@ -41,7 +35,7 @@ func (m *composer) passPart(p transcript.Part, raw json.RawMessage) {
 		m.file(p.Inline.MimeType, p.Inline.Name, "", transcript.StandardBase64(p.Inline.Data), more.Metadata)
 	case p.File != nil:
 		m.file(p.File.MimeType, "", p.File.URI, "", more.Metadata)
-	case !jsonx.IsNull(more.Data):
+	case !jsonx.IsNull(more.Data) && (!m.old || jsonx.IsObject(more.Data)): // version 0.3 knows no other data
 		m.add("data", more.Data, more.Metadata)
 	case p.Text != nil:
 		m.add("text", *p.Text, more.Metadata)

@@ -70,10 +70,7 @@ func closeCalls(req *run.Request, out *output.Producer) error {
 }
 
 func (a *Agent) call(ctx context.Context, req run.Request, producer *output.Producer) error {
-	turn, err := turnOf(req)
-	if err != nil {
-		return fmt.Errorf("make the request of run %s: %w", req.RunID, err)
-	}
+	turn := turnOf(req)
 	calls := client{a.endpoint, a.app, req.UserID}
 	id := sessionID(req)
 	body, err := a.prepare(ctx, calls, turn, id, req)

@@ -75,43 +75,37 @@ func partOf(p transcript.Part, raw json.RawMessage) part {
 	}
 	switch {
 	case p.Call != nil:
-		out.Call = &function{ID: p.Call.ID, Name: p.Call.Name, Args: objectOr(p.Call.Args, "args")}
+		out.Call = &function{ID: p.Call.ID, Name: p.Call.Name, Args: p.Call.Args}
 	case p.Response != nil:
-		out.Response = &function{ID: p.Response.ID, Name: p.Response.Name, Response: objectOr(p.Response.Response, "result")}
+		out.Response = &function{ID: p.Response.ID, Name: p.Response.Name, Response: transcript.ObjectOr(p.Response.Response, "result")}
 	case p.Inline != nil && transcript.IsBase64(p.Inline.Data):
 		out.Inline = &file{MimeType: p.Inline.MimeType, Name: p.Inline.Name, Data: p.Inline.Data}
 	case p.File != nil && p.File.URI != "":
 		out.File = &file{MimeType: p.File.MimeType, Name: more.File.Name, URI: p.File.URI}
-	case jsonx.IsObject(more.Code):
-		out.Code = only(more.Code, "code", "language")
-	case jsonx.IsObject(more.Result):
-		out.Result = only(more.Result, "outcome", "output")
+	case texts(more.Code, "code", "language") != nil:
+		out.Code = texts(more.Code, "code", "language")
+	case texts(more.Result, "outcome", "output") != nil:
+		out.Result = texts(more.Result, "outcome", "output")
 	case p.Text == nil && out.Signature == "":
 		return textPart(transcript.InWords(p, raw))
 	}
 	return out
 }
 
-// objectOr returns a value that must be an object: another value becomes its member.
-func objectOr(raw json.RawMessage, member string) json.RawMessage {
-	switch {
-	case jsonx.IsNull(raw):
-		return json.RawMessage("{}")
-	case jsonx.IsObject(raw):
-		return raw
-	}
-	return json.RawMessage(`{"` + member + `":` + string(raw) + `}`)
-}
-
-// only returns an object with some of its members.
-func only(raw json.RawMessage, names ...string) json.RawMessage {
+// texts returns an object with those of its members that are named, which must be texts;
+// nil otherwise.
+func texts(raw json.RawMessage, names ...string) json.RawMessage {
 	var have map[string]json.RawMessage
-	if json.Unmarshal(raw, &have) != nil {
+	if jsonx.IsNull(raw) || json.Unmarshal(raw, &have) != nil {
 		return nil
 	}
 	kept := map[string]json.RawMessage{}
 	for _, name := range names {
-		if v, ok := have[name]; ok {
+		var text string
+		v, ok := have[name]
+		if ok && json.Unmarshal(v, &text) != nil {
+			return nil
+		} else if ok {
 			kept[name] = v
 		}
 	}

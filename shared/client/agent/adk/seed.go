@@ -25,11 +25,7 @@ func (t *turn) seed() ([]event, content, error) {
 	s := seed{asked: map[string]string{}}
 	last := -1
 	for i, e := range t.events {
-		c, err := transcript.ContentOf(e)
-		if err != nil {
-			return nil, content{}, fmt.Errorf("event %d of the history: %w", e.Seq, err)
-		}
-		if len(c.Parts) > 0 {
+		if len(transcript.ContentOf(e).Parts) > 0 {
 			last = i
 		}
 	}
@@ -63,7 +59,7 @@ func (s *seed) add(e session.Event, c content) {
 
 // content returns the content of an event that is part of the history.
 func (s *seed) content(e session.Event) content {
-	c, _ := transcript.ContentOf(e) // seed has checked it
+	c := transcript.ContentOf(e)
 	out := content{Role: "user"}
 	model := c.FromModel(e)
 	if model {
@@ -125,7 +121,7 @@ func (s *seed) respond(p *transcript.Part) bool {
 // message returns what the agent is to answer. ADK takes responses or other content,
 // not both, so responses beside other content are added to the history.
 func (s *seed) message(e session.Event) content {
-	c, _ := transcript.ContentOf(e) // seed has checked it
+	c := transcript.ContentOf(e)
 	responses, others := content{Role: "user"}, content{Role: "user"}
 	invocation := ""
 	for _, raw := range c.Parts {

@@ -2,7 +2,6 @@ package adk
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -28,7 +27,7 @@ type turn struct {
 	answered []string
 }
 
-func turnOf(req run.Request) (*turn, error) {
+func turnOf(req run.Request) *turn {
 	t := &turn{events: slices.Concat(req.Events, req.Said), goesOn: len(req.Said) > 0}
 	if req.Continuation > 0 {
 		t.note = transcript.InterruptedNote(req)
@@ -42,9 +41,10 @@ func turnOf(req run.Request) (*turn, error) {
 		t.open, t.kept = nil, ""
 	}
 	if t.kept == "" || t.note != "" || len(req.Events) != begin+1 {
-		return t, nil
+		return t
 	}
-	return t, t.takeAnswer(req.Events[begin])
+	t.takeAnswer(req.Events[begin])
+	return t
 }
 
 // asks reports whether earlier workers of the run were lost after the agent had asked
@@ -65,11 +65,7 @@ func interruptedCalls(req run.Request) (json.RawMessage, error) {
 	var parts []map[string]any
 	author := ""
 	for _, e := range req.Said {
-		c, err := transcript.ContentOf(e)
-		if err != nil {
-			return nil, fmt.Errorf("event %d of the run: %w", e.Seq, err)
-		}
-		for _, raw := range c.Parts {
+		for _, raw := range transcript.ContentOf(e).Parts {
 			if p := transcript.PartOf(raw); p.Call != nil && slices.Contains(unanswered, p.Call.ID) {
 				author = e.Author
 				parts = append(parts, map[string]any{"function_response": map[string]any{
@@ -77,6 +73,9 @@ func interruptedCalls(req run.Request) (json.RawMessage, error) {
 				}})
 			}
 		}
+	}
+	if len(parts) == 0 {
+		return nil, nil
 	}
 	return jsonx.Marshal(map[string]any{
 		"invocation_id": req.RunID, "author": author, "content": map[string]any{"role": "user", "parts": parts},
@@ -116,8 +115,7 @@ func openCalls(history []session.Event) (open map[string]bool, kept string) {
 // responses returns the ids of the calls to which an event has responses.
 func responses(e session.Event) []string {
 	var ids []string
-	c, _ := transcript.ContentOf(e) // malformed content has none
-	for _, raw := range c.Parts {
+	for _, raw := range transcript.ContentOf(e).Parts {
 		if p := transcript.PartOf(raw); p.Response != nil {
 			ids = append(ids, p.Response.ID)
 		}
@@ -125,23 +123,18 @@ func responses(e session.Event) []string {
 	return ids
 }
 
-func (t *turn) takeAnswer(e session.Event) error {
-	c, err := transcript.ContentOf(e)
-	if err != nil {
-		return fmt.Errorf("event %d of the history: %w", e.Seq, err)
-	}
+func (t *turn) takeAnswer(e session.Event) {
 	t.answer = content{Role: "user"}
-	for _, raw := range c.Parts {
+	for _, raw := range transcript.ContentOf(e).Parts {
 		p := transcript.PartOf(raw)
 		if p.Response == nil || !t.open[p.Response.ID] {
 			t.answered = nil
-			return nil
+			return
 		}
 		t.answered = append(t.answered, p.Response.ID)
 		t.answer.Parts = append(t.answer.Parts, partOf(p, raw))
 	}
 	t.answers = len(t.answered) > 0
-	return nil
 }
 
 // waiting returns the calls that stay open in a session of ADK's when the turn is

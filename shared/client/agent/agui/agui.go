@@ -41,10 +41,7 @@ func (a *Agent) Run(ctx context.Context, req run.Request, emit func(run.Output) 
 	if waitsForUser(req) {
 		return nil
 	}
-	h, err := historyOf(req)
-	if err != nil {
-		return fmt.Errorf("make the request of run %s: %w", req.RunID, err)
-	}
+	h := historyOf(req)
 	body, err := a.request(req, h)
 	if err != nil {
 		return fmt.Errorf("encode the request of run %s: %w", req.RunID, err)

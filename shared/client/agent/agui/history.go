@@ -32,7 +32,7 @@ type history struct {
 // historyOf returns the history of a request, and after it what earlier workers
 // of the run have said. Events without content are left out, and so is thinking,
 // except the agent's own.
-func historyOf(req run.Request) (*history, error) {
+func historyOf(req run.Request) *history {
 	h := &history{
 		agent: req.Agent, messages: []message{}, names: map[string]string{}, encrypted: map[string]string{},
 	}
@@ -42,9 +42,7 @@ func historyOf(req run.Request) (*history, error) {
 	}
 	h.questions = questionsOf(events, h.agent, threadID(req))
 	for i, e := range events {
-		if err := h.add(i, e); err != nil {
-			return nil, fmt.Errorf("event %d of the history: %w", e.Seq, err)
-		}
+		h.add(i, e)
 		h.questions.reached(i)
 		if i == len(req.Events)-1 { // what was said follows
 			h.closeCalls()
@@ -53,7 +51,7 @@ func historyOf(req run.Request) (*history, error) {
 	}
 	h.closeCalls()
 	h.askToContinue(req)
-	return h, nil
+	return h
 }
 
 // askToContinue asks the agent to go on with an interrupted answer. Agents take
@@ -65,11 +63,8 @@ func (h *history) askToContinue(req run.Request) {
 	}
 }
 
-func (h *history) add(event int, e session.Event) error {
-	c, err := transcript.ContentOf(e)
-	if err != nil {
-		return err
-	}
+func (h *history) add(event int, e session.Event) {
+	c := transcript.ContentOf(e)
 	t := turn{h: h, id: cmp.Or(e.ID, strconv.FormatInt(e.Seq, 10)), record: recordOf(e, h.agent)}
 	for i, raw := range c.Parts {
 		p := transcript.PartOf(raw)
@@ -83,7 +78,6 @@ func (h *history) add(event int, e session.Event) error {
 		}
 	}
 	t.end()
-	return nil
 }
 
 // closeCalls answers the calls that are still open when the conversation continues,

@@ -32,7 +32,7 @@ func questionsOf(events []session.Event, agent, thread string) questions {
 	q := questions{all: map[string]bool{}, at: -1, text: -1, answers: map[string]json.RawMessage{}, texts: map[int]bool{}}
 	for i, e := range events {
 		record := recordOf(e, agent)
-		c, err := transcript.ContentOf(e)
+		c := transcript.ContentOf(e)
 		if !canResume(record, c, thread) {
 			record.Interrupts = nil
 		}
@@ -40,7 +40,6 @@ func questionsOf(events []session.Event, agent, thread string) questions {
 			q.all[id] = true
 		}
 		switch {
-		case err != nil: // reported when the event is added
 		case len(record.Interrupts) > 0:
 			q.open, q.at, q.takesText = record.Interrupts, i, takesText(c)
 			clear(q.answers)

@@ -50,16 +50,12 @@ func (a *Agent) Run(ctx context.Context, req run.Request, emit func(run.Output) 
 }
 
 func (a *Agent) request(req run.Request) ([]byte, error) {
-	messages, err := messagesOf(a.chat, req)
-	if err != nil {
-		return nil, err
-	}
 	body := map[string]any{}
 	for name, value := range a.chat.Parameters {
 		body[name] = value
 	}
 	body["model"] = a.chat.Model
-	body["messages"] = messages
+	body["messages"] = messagesOf(a.chat, req)
 	body["stream"] = true
 	body["stream_options"] = map[string]bool{"include_usage": true}
 	if tools := provider.Tools(a.chat.Tools, req, function); len(tools) > 0 {

@@ -54,38 +54,30 @@ type history struct {
 
 // messagesOf returns a request's history as a chat's messages. Events without
 // content are left out, and so is thinking that the model does not get back.
-func messagesOf(chat agentconfig.Chat, req run.Request) ([]message, error) {
+func messagesOf(chat agentconfig.Chat, req run.Request) []message {
 	h := history{chat: chat}
 	if system := transcript.WithNotes(chat.System, req); system != "" {
 		h.messages = append(h.messages, message{Role: "system", Content: system})
 	}
 	for _, e := range req.Events {
-		if err := h.add(e); err != nil {
-			return nil, fmt.Errorf("event %d of the history: %w", e.Seq, err)
-		}
+		h.add(e)
 	}
 	h.closeCalls()
 	h.interrupted = transcript.InterruptionOf(req)
 	for _, e := range req.Said {
-		if err := h.add(e); err != nil {
-			return nil, fmt.Errorf("what was said at %d: %w", e.Seq, err)
-		}
+		h.add(e)
 	}
 	h.closeCalls()
-	return h.messages, nil
+	return h.messages
 }
 
-func (h *history) add(e session.Event) error {
-	c, err := transcript.ContentOf(e)
-	if err != nil {
-		return err
-	}
+func (h *history) add(e session.Event) {
+	c := transcript.ContentOf(e)
 	turn := turn{assistant: c.FromModel(e), system: c.InstructionsRole(e) != "", record: recordOf(e, h.chat.Model)}
 	for _, raw := range c.Parts {
 		turn.add(h, transcript.PartOf(raw), raw)
 	}
 	h.say(turn)
-	return nil
 }
 
 func (h *history) newCall(id, name string, args json.RawMessage) toolCall {

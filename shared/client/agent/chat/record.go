@@ -109,8 +109,8 @@ func (c toolCall) MarshalJSON() ([]byte, error) {
 	out := maps.Clone(c.extra)
 	function := map[string]json.RawMessage{}
 	if more := out["function"]; more != nil {
-		if err := json.Unmarshal(more, &function); err != nil {
-			return nil, err
+		if json.Unmarshal(more, &function) != nil {
+			function = map[string]json.RawMessage{} // somebody else's member of that name
 		}
 	}
 	var known, knownFunction map[string]json.RawMessage

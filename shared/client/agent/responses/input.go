@@ -36,22 +36,18 @@ type inputs struct {
 
 // inputOf returns a request's history as input items. Events without content are
 // left out, and so is thinking, except what the model itself encrypted.
-func inputOf(model string, req run.Request) ([]inputItem, error) {
+func inputOf(model string, req run.Request) []inputItem {
 	in := inputs{model: model, items: []inputItem{}}
 	for _, e := range req.Events {
-		if err := in.add(e); err != nil {
-			return nil, fmt.Errorf("event %d of the history: %w", e.Seq, err)
-		}
+		in.add(e)
 	}
 	in.closeCalls()
 	in.interrupted = transcript.InterruptionOf(req)
 	for _, e := range req.Said {
-		if err := in.add(e); err != nil {
-			return nil, fmt.Errorf("what was said at %d: %w", e.Seq, err)
-		}
+		in.add(e)
 	}
 	in.closeCalls()
-	return in.items, nil
+	return in.items
 }
 
 // said is one event's part of the input. The outputs of functions are not in it,
@@ -66,11 +62,8 @@ type said struct {
 	open      []transcript.OpenCall
 }
 
-func (in *inputs) add(e session.Event) error {
-	c, err := transcript.ContentOf(e)
-	if err != nil {
-		return err
-	}
+func (in *inputs) add(e session.Event) {
+	c := transcript.ContentOf(e)
 	s := said{assistant: c.FromModel(e), system: c.InstructionsRole(e)}
 	for _, raw := range c.Parts {
 		in.addPart(&s, transcript.PartOf(raw), raw)
@@ -81,11 +74,10 @@ func (in *inputs) add(e session.Event) error {
 		items = restored
 	}
 	if len(items) == 0 {
-		return nil
+		return
 	}
 	in.closeCalls()
 	in.items, in.open = append(in.items, items...), s.open
-	return nil
 }
 
 func (in *inputs) addPart(s *said, p transcript.Part, raw json.RawMessage) {

@@ -55,16 +55,12 @@ func (a *Agent) Run(ctx context.Context, req run.Request, emit func(run.Output) 
 const encryptedReasoning = "reasoning.encrypted_content"
 
 func (a *Agent) request(req run.Request) ([]byte, error) {
-	input, err := inputOf(a.chat.Model, req)
-	if err != nil {
-		return nil, err
-	}
 	body := map[string]any{"include": []string{encryptedReasoning}}
 	for name, value := range a.chat.Parameters {
 		body[name] = value
 	}
 	body["model"] = a.chat.Model
-	body["input"] = input
+	body["input"] = inputOf(a.chat.Model, req)
 	body["stream"] = true
 	body["store"] = false
 	if instructions := transcript.WithNotes(a.chat.System, req); instructions != "" {

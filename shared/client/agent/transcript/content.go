@@ -5,7 +5,6 @@ package transcript
 import (
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"strings"
 
@@ -16,8 +15,8 @@ import (
 
 // Content is the part of an event's content that a chat can represent.
 type Content struct {
-	Role  string            `json:"role"`
-	Parts []json.RawMessage `json:"parts"`
+	Role  string
+	Parts []json.RawMessage
 }
 
 // Part is a part of a content, of the shapes that agents can be sent; several members may
@@ -47,17 +46,25 @@ type Part struct {
 	} `json:"file_data"`
 }
 
-// ContentOf returns an event's content; none for an event without one.
-func ContentOf(e session.Event) (Content, error) {
-	var c Content
+// ContentOf returns an event's content; none for an event without one. Sessions keep
+// contents of every shape: what are no parts is one part, and what is no role is none, so
+// that no event ends the runs after it.
+func ContentOf(e session.Event) Content {
 	raw := e.Fields["content"]
 	if jsonx.IsNull(raw) {
-		return c, nil
+		return Content{}
 	}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return c, fmt.Errorf("read content: %w", err)
+	var c struct{ Role, Parts json.RawMessage }
+	if json.Unmarshal(raw, &c) != nil {
+		return Content{Parts: []json.RawMessage{raw}} // no object
 	}
-	return c, nil
+	out := Content{Role: jsonx.Text(c.Role)}
+	if parts, ok := jsonx.Elements(c.Parts); ok {
+		out.Parts = parts
+	} else if !jsonx.IsNull(c.Parts) {
+		out.Parts = []json.RawMessage{c.Parts}
+	}
+	return out
 }
 
 // FromModel reports whether the content is a model's.
@@ -74,13 +81,30 @@ func (c Content) InstructionsRole(e session.Event) string {
 	return ""
 }
 
-// PartOf returns a part of a content; an empty one for a part of another shape.
+// PartOf returns a part of a content, in a shape that agents accept; an empty one for a
+// part of another shape, which InWords then describes by its JSON.
 func PartOf(raw json.RawMessage) Part {
 	var p Part
-	if json.Unmarshal(raw, &p) != nil {
+	switch {
+	case json.Unmarshal(raw, &p) != nil:
 		return Part{}
+	case p.Call != nil && p.Call.Name == "", p.Inline != nil && !IsBase64(p.Inline.Data):
+		return Part{}
+	case p.Call != nil:
+		p.Call.Args = ObjectOr(p.Call.Args, "args")
 	}
 	return p
+}
+
+// ObjectOr returns a value that must be an object: another value becomes its member.
+func ObjectOr(raw json.RawMessage, member string) json.RawMessage {
+	switch {
+	case jsonx.IsNull(raw):
+		return json.RawMessage("{}")
+	case jsonx.IsObject(raw):
+		return raw
+	}
+	return json.RawMessage(`{"` + member + `":` + string(raw) + `}`)
 }
 
 // DataURL returns the data URL of a part's bytes. ADK encodes them in the URL-safe
