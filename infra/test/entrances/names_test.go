@@ -127,7 +127,13 @@ func (s *system) prepare(t *testing.T) (runID string) {
 		`{"events":[{"id":"kept-event","invocation_id":"kept-invocation","author":"a"}]}`))
 	s.must(t, http.StatusCreated, post("/api/v1/sessions/kept/tasks",
 		`{"task_id":"kept-task","message_bubbles":[{"id":"b","type":"agent","metadata":{"kagent_invocation_id":"kept-place"}}]}`))
-	began := s.must(t, http.StatusAccepted, post("/api/v1/sessions/ran/runs",
+	return s.external(t, "ran")
+}
+
+// external starts a run that is executed elsewhere, and returns its id.
+func (s *system) external(t *testing.T, id string) string {
+	t.Helper()
+	began := s.must(t, http.StatusAccepted, post("/api/v1/sessions/"+id+"/runs",
 		`{"mode":"external","agent":"a","input":[{"content":{"parts":[{"text":"x"}]}}]}`))
 	return decode[struct {
 		Data struct {

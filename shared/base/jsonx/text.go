@@ -13,6 +13,10 @@ import (
 // the ones sent, and decoders have their own limit.
 const MaxDepth = 500
 
+// MaxInnerDepth is MaxDepth for a value that becomes part of an event. Requests, lists and
+// archives nest events further, and all that is stored has to pass MaxDepth again.
+const MaxInnerDepth = MaxDepth - 20
+
 // Flaw is why a JSON value cannot be stored: a JSON pointer (RFC 6901) into it, and
 // the reason.
 type Flaw struct{ Pointer, Reason string }
@@ -20,13 +24,25 @@ type Flaw struct{ Pointer, Reason string }
 // Check looks for flaws of valid JSON: invalid UTF-8, escaped unpaired surrogates,
 // and nesting deeper than MaxDepth. It returns nil if there are none. It does not
 // check the syntax.
-func Check(raw []byte) *Flaw {
+func Check(raw []byte) *Flaw { return check(raw, MaxDepth) }
+
+// CheckInner looks for flaws of JSON that becomes part of an event and that Check has not
+// seen as such: a text within JSON, like the arguments of a call, of which a text's own
+// escapes hide the halves of characters, or an agent's answer.
+func CheckInner(text []byte) *Flaw {
+	if !json.Valid(text) {
+		return &Flaw{"", "must be JSON"}
+	}
+	return check(text, MaxInnerDepth)
+}
+
+func check(raw []byte, deepest int) *Flaw {
 	if at := invalidUTF8(raw); at >= 0 {
 		return &Flaw{pointerAt(raw, at), "must be valid UTF-8"}
 	}
 	depth, at := 0, -1
 	scan(raw, func(offset, n int) bool { at = offset; return false }, func(offset, change int) bool {
-		if depth += change; depth > MaxDepth {
+		if depth += change; depth > deepest {
 			at = offset
 		}
 		return at < 0
@@ -34,8 +50,8 @@ func Check(raw []byte) *Flaw {
 	switch {
 	case at < 0:
 		return nil
-	case depth > MaxDepth:
-		return &Flaw{"", "must not be nested deeper than " + strconv.Itoa(MaxDepth)}
+	case depth > deepest:
+		return &Flaw{"", "must not be nested deeper than " + strconv.Itoa(deepest)}
 	}
 	return &Flaw{pointerAt(raw, at), "must not hold half of a surrogate pair"}
 }

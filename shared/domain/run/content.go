@@ -132,16 +132,19 @@ func (c *Content) Snapshot() json.RawMessage {
 }
 
 // Finish returns the whole content: every function call has args, which must be a
-// JSON object; empty text is an empty object.
+// JSON object that can be stored; empty text is an empty object.
 func (c *Content) Finish() (json.RawMessage, error) {
 	return c.render(func(i int, p *part) (*callJSON, error) {
 		args := bytes.TrimSpace(p.text)
 		if len(args) == 0 {
 			args = []byte("{}")
 		}
+		at := fmt.Sprintf("/parts/%d/function_call/args_text", i)
 		if !jsonx.IsObject(args) || !json.Valid(args) {
-			at := fmt.Sprintf("/parts/%d/function_call/args_text", i)
 			return nil, fault.Field(fault.Invalid, at, "must be a JSON object once the call is complete")
+		}
+		if flaw := jsonx.CheckInner(args); flaw != nil {
+			return nil, fault.Field(fault.Invalid, at+flaw.Pointer, "%s", flaw.Reason)
 		}
 		return &callJSON{ID: p.id, Name: p.name, Args: args}, nil
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -77,27 +78,52 @@ func TestContent(t *testing.T) {
 
 func TestFinishArguments(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                `{}`,
-		" \n":             `{}`,
-		` {"a":1.0} `:     `{"a":1.0}`,
-		`{"a":1}{}`:       "",
-		`[1]`:             "",
-		`"{}"`:            "",
-		`null`:            "",
-		`{"a":`:           "",
-		`{"big":1e999}`:   `{"big":1e999}`,
-		`{"s":"\ud83d"}`:  `{"s":"\ud83d"}`,
-		`{"id":99999999}`: `{"id":99999999}`,
+		"":                              `{}`,
+		" \n":                           `{}`,
+		` {"a":1.0} `:                   `{"a":1.0}`,
+		`{"a":1}{}`:                     "",
+		`[1]`:                           "",
+		`"{}"`:                          "",
+		`null`:                          "",
+		`{"a":`:                         "",
+		`{"big":1e999}`:                 `{"big":1e999}`,
+		`{"s":"\ud83d"}`:                "",
+		`{"s":"\ud83d\ude00"}`:          `{"s":"\ud83d\ude00"}`,
+		nested(jsonx.MaxInnerDepth):     nested(jsonx.MaxInnerDepth),
+		nested(jsonx.MaxInnerDepth + 1): "",
+		nested(9_998):                   "",
+		nested(20_000):                  "",
+		`{"id":99999999}`:               `{"id":99999999}`,
 	} {
 		got, err := mustContent(t, callDelta(0, "f", text)).Finish()
 		if want == "" {
-			wantFault(t, err, fault.Invalid, "/parts/0/function_call/args_text")
+			at := "/parts/0/function_call/args_text"
+			if strings.Contains(text, `\u`) {
+				at += "/s"
+			}
+			wantFault(t, err, fault.Invalid, at)
 			continue
 		}
 		if whole := `{"role":"model","parts":[{"function_call":{"name":"f","args":` + want + `}}]}`; string(got) != whole {
 			t.Errorf("%q becomes %s, %v; want %s", text, got, err, whole)
 		}
 	}
+}
+
+// nested returns objects within each other.
+func nested(depth int) string {
+	return strings.Repeat(`{"a":`, depth-1) + `{}` + strings.Repeat("}", depth-1)
+}
+
+// A character may be split between deltas, as models stream it.
+func TestFinishArguments_of_fragments(t *testing.T) {
+	whole := mustContent(t, callDelta(0, "f", `{"s":"\ud8`), callDelta(0, "", `3d`), callDelta(0, "", `\ude00"}`))
+	if got, err := whole.Finish(); err != nil || !strings.Contains(string(got), `\ud83d\ude00`) {
+		t.Errorf("got %s, %v", got, err)
+	}
+	half := mustContent(t, callDelta(0, "f", `{"s":"\ud8`), callDelta(0, "", `3d"}`))
+	_, err := half.Finish()
+	wantFault(t, err, fault.Invalid, "/parts/0/function_call/args_text/s")
 }
 
 func TestAppendRefuses(t *testing.T) {

@@ -1,7 +1,6 @@
 package adk
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -57,7 +56,7 @@ func (r *reader) keep(o *streamEvent, name string, version json.Number) error {
 	}
 	var part transcript.Part
 	raw := snakeCase(text)
-	if !json.Valid(bytes.TrimSpace(raw)) || json.Unmarshal(raw, &part) != nil || len(raw) > output.MaxEvent/2 {
+	if jsonx.CheckInner(raw) != nil || json.Unmarshal(raw, &part) != nil || len(raw) > output.MaxEvent/2 {
 		part = transcript.Part{}
 	}
 	content, err := jsonx.Marshal(map[string]any{"role": "model", "parts": []json.RawMessage{artifactPart(part, raw, name, version)}})

@@ -34,7 +34,7 @@ func (r *reader) emitResult(e event) error {
 		return err
 	}
 	response := json.RawMessage(text)
-	if !json.Valid(response) || !jsonx.IsObject(response) {
+	if !jsonx.IsObject(response) || jsonx.CheckInner(response) != nil {
 		record.Plain = true
 		if response, err = wrapped(text); err != nil {
 			return err
@@ -51,7 +51,7 @@ func (r *reader) emitResult(e event) error {
 // array that the text contains, otherwise the text itself.
 func wrapped(text string) (json.RawMessage, error) {
 	var result any = text
-	if jsonx.IsArray([]byte(text)) && json.Valid([]byte(text)) {
+	if jsonx.IsArray([]byte(text)) && jsonx.CheckInner([]byte(text)) == nil {
 		result = json.RawMessage(text)
 	}
 	return jsonx.Marshal(map[string]any{"result": result})

@@ -46,6 +46,9 @@ func (p *Producer) parse(raw json.RawMessage) (session.Event, error) {
 	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
 		return session.Event{}, fault.New(fault.Malformed, "must be an object")
 	}
+	if flaw := jsonx.CheckInner(raw); flaw != nil {
+		return session.Event{}, fault.Field(fault.Invalid, flaw.Pointer, "%s", flaw.Reason)
+	}
 	var err error
 	if members["invocation_id"], err = jsonx.Marshal(p.runID); err != nil {
 		return session.Event{}, fmt.Errorf("encode the invocation: %w", err)

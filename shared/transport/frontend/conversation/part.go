@@ -44,9 +44,10 @@ func (p Part) set(name, value string) {
 }
 
 // TextResponse returns the text of a tool's message as a function's response: the
-// object that it is, or one whose only member, result, is the text.
+// object that it is, or one whose only member, result, is the text, also if that is an
+// object which could not be stored.
 func TextResponse(text string) (json.RawMessage, error) {
-	if raw := json.RawMessage(text); jsonx.IsObject(raw) && json.Valid(raw) {
+	if raw := json.RawMessage(text); jsonx.IsObject(raw) && jsonx.CheckInner(raw) == nil {
 		return raw, nil
 	}
 	return jsonx.Marshal(map[string]any{"result": text})

@@ -55,6 +55,8 @@ func parseCall(o jsonx.Object, waits bool) (Given, error) {
 	}
 	if raw := json.RawMessage(args); !json.Valid(raw) || !jsonx.IsObject(raw) {
 		return g, fault.Field(fault.Invalid, o.Pointer("arguments"), "must be the JSON text of an object")
+	} else if flaw := jsonx.CheckInner(raw); flaw != nil {
+		return g, fault.Field(fault.Invalid, o.Pointer("arguments"), "%s", flaw.Reason)
 	}
 	if id == "" || name == "" {
 		return g, fault.Field(fault.Invalid, o.At, "must have a call_id and a name")
