@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-
-	"github.com/rethread/rethread/shared/base/fault"
 )
 
 // An event without an id from the caller gets a UUID of version 8 (RFC 9562) that
@@ -58,16 +56,6 @@ func NamedInvocation(id string) (invocation string, n int64, ok bool) {
 func (e Event) Misnamed() bool {
 	invocation, _, ok := NamedInvocation(e.ID)
 	return ok && invocation != e.InvocationID
-}
-
-// CheckNamed refuses an event whose id names another invocation; pointer is its JSON
-// pointer.
-func (e Event) CheckNamed(pointer string) error {
-	if !e.Misnamed() {
-		return nil
-	}
-	named, _, _ := NamedInvocation(e.ID)
-	return fault.Field(fault.Invalid, pointer+"/id", "names the invocation %q, which is not the event's", named)
 }
 
 // PositionOf returns the position in a positional id. Any id of version 8 has one,

@@ -96,9 +96,6 @@ type Append struct {
 	Events    []Event
 	// ExpectedSeq is the head that the writer has seen; nil accepts any head.
 	ExpectedSeq *int64
-	// Pointers are the JSON pointers of the events, for faults; nil stands for
-	// /events/0, /events/1 …
-	Pointers []string
 	// Keyed is set for a request with an idempotency key.
 	Keyed *Keyed
 }

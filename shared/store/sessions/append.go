@@ -57,9 +57,6 @@ func (s *Store) appendTo(ctx context.Context, h *header, a session.Append) ([]se
 		newest = s.seenNewest
 	}
 	onTop := newest(ctx, h)
-	if err := w.refuseMisnamed(ctx, a.Pointers); err != nil {
-		return nil, 0, s.notFoundIfDeleted(ctx, h, err)
-	}
 	run := w.run
 	if a.Keyed != nil && a.Keyed.FindOnly {
 		run = w.findOnly

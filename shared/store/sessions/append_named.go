@@ -227,28 +227,29 @@ func (w *writer) noteOpening(ctx context.Context, id string, of *invocation) {
 	}
 }
 
-// refuseMisnamed refuses events whose ids name other invocations, unless an earlier
-// version stored them: such an event may be delivered again. Pointers are the events'
-// JSON pointers.
-func (w *writer) refuseMisnamed(ctx context.Context, pointers []string) error {
-	for i, e := range w.events {
-		if !e.Misnamed() {
-			continue
+// foreignName is the invocation that the id of another invocation's event names.
+type foreignName struct {
+	event  int
+	id     string
+	number int64
+	bound  lowerBound // of the named invocation
+}
+
+// mayBeIn reports whether the named invocation may have the id without a claim.
+func (f foreignName) mayBeIn(head int64) bool {
+	return f.bound.Position < head && (!f.bound.Opened || f.number < f.bound.NextNumber)
+}
+
+// searchForeign looks for an id in the opening of the invocation that it names, where ids
+// need no claim, although its event belongs to another invocation.
+func (w *writer) searchForeign(ctx context.Context, f foreignName) error {
+	of := &invocation{phase: absent, bound: f.bound.Position}
+	return w.s.scan(ctx, w.h.Log, f.bound.Position, 0, func(r *record) (bool, error) {
+		if r.first >= w.at.next { // appended since the head was read
+			w.pass(r)
 		}
-		if !w.h.NamedIDs {
-			found, err := w.s.db.Get(ctx, chosenKey(w.h.Log, e.ID), &lowerBound{})
-			if err != nil {
-				return err
-			}
-			if found {
-				continue
-			}
-		}
-		at := fmt.Sprintf("/events/%d", i)
-		if len(pointers) > i {
-			at = pointers[i]
-		}
-		return e.CheckNamed(at)
-	}
-	return nil
+		of.observe(f.id, r)
+		err := w.recognise(r)
+		return !w.stored[f.event] && of.phase != closed, err
+	})
 }

@@ -126,9 +126,14 @@ func (w *writer) claimIDs(ctx context.Context) error {
 		if len(pending) == 0 {
 			return nil
 		}
-		from, before, err := w.boundChosen(ctx, pending)
+		from, before, foreign, err := w.boundChosen(ctx, pending)
 		if err != nil {
 			return err
+		}
+		for _, f := range foreign {
+			if err := w.searchForeign(ctx, f); err != nil {
+				return err
+			}
 		}
 		if err := w.search(ctx, from, before); err != nil {
 			return err
@@ -182,10 +187,11 @@ func (w *writer) findByPosition(ctx context.Context) error {
 }
 
 // boundChosen writes a lower bound for the id of each event. It returns the events
-// whose ids had one before, and the lowest position from which these may be found.
-func (w *writer) boundChosen(ctx context.Context, events []int) (lowest int64, before []int, err error) {
+// whose ids had one before, the lowest position from which these may be found, and the ids
+// that another invocation may have without a claim.
+func (w *writer) boundChosen(ctx context.Context, events []int) (lowest int64, before []int, foreign []foreignName, err error) {
 	position := cmp.Or(w.boundAt, w.at.next)
-	bounds := make([]int64, len(events))
+	bounds, names := make([]int64, len(events)), make([]foreignName, len(events))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
 	for n, i := range events {
@@ -194,23 +200,28 @@ func (w *writer) boundChosen(ctx context.Context, events []int) (lowest int64, b
 			bounds[n], err = w.s.writeLowerBound(ctx, chosenKey(w.h.Log, w.events[i].ID), position)
 			return err
 		})
-		if named, _, _ := session.NamedInvocation(w.events[i].ID); w.invocations != nil && w.events[i].Misnamed() {
-			group.Go(func() error { // its own events must not miss this one
-				_, err := w.s.writeLowerBound(ctx, invocationKey(w.h.Log, named), position)
+		names[n].bound.Position = w.at.next
+		if id, number, _ := session.NamedInvocation(w.events[i].ID); w.invocations != nil && w.events[i].Misnamed() {
+			group.Go(func() error { // its own events must not miss this one, nor this one them
+				held, err := w.s.lowerBoundOf(ctx, invocationKey(w.h.Log, id), position)
+				names[n] = foreignName{i, id, number, held}
 				return err
 			})
 		}
 	}
 	if err := group.Wait(); err != nil {
-		return 0, nil, err
+		return 0, nil, nil, err
 	}
 	lowest = w.at.next
 	for n, b := range bounds {
 		if b < w.at.next {
 			lowest, before = min(lowest, b), append(before, events[n])
 		}
+		if names[n].mayBeIn(w.at.next) {
+			foreign = append(foreign, names[n])
+		}
 	}
-	return lowest, before, nil
+	return lowest, before, foreign, nil
 }
 
 // shownEntryAt reads the entry that contains a seq of the session's log, with its

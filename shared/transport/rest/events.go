@@ -86,7 +86,7 @@ func (c *call) batch(sessionID string) (session.Append, error) {
 	}
 	keyed, err := c.keyed(events, pointers)
 	return session.Append{
-		SessionID: sessionID, UserID: c.user, Events: events, ExpectedSeq: expected, Pointers: pointers, Keyed: keyed,
+		SessionID: sessionID, UserID: c.user, Events: events, ExpectedSeq: expected, Keyed: keyed,
 	}, err
 }
 

@@ -54,16 +54,8 @@ func (c *call) eventsOf(of run.Run, items []json.RawMessage) ([]session.Event, e
 			return nil, err
 		}
 	}
-	events, pointers, err := c.events(items, true)
-	if err != nil {
-		return nil, err
-	}
-	for i, e := range events {
-		if err := e.CheckNamed(pointers[i]); err != nil {
-			return nil, err
-		}
-	}
-	return events, nil
+	events, _, err := c.events(items, true)
+	return events, err
 }
 
 // storeEvents stores events in order, so that their state changes are applied
