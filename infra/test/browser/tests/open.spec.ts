@@ -1,22 +1,44 @@
 // Opening a long session, at its end and at a message far from it.
 
+import { randomUUID } from 'node:crypto';
 import type { Locator, Page } from '@playwright/test';
-import { expect, test } from '../support/test.ts';
+import { Api } from '../support/api.ts';
+import { test as base, expect } from '../support/test.ts';
 
 const TURNS = 2000;
+const LONG = 'A long talk';
+const SHORT = 'A short talk';
 // The session, its feedback, and the thread back to the message in pages of 1,000 items.
 const MOST_REQUESTS = 5;
 
 const turns = (count: number): [question: string, answer: string][] =>
   Array.from({ length: count }, (_, i) => [`Question ${i + 1}`, `Answer ${i + 1}. It goes on.`]);
 
+interface Long {
+  user: string;
+  id: string;
+  invocations: string[];
+}
+
+const test = base.extend<object, { long: Long }>({
+  long: [
+    async ({}, use) => {
+      const api = new Api(process.env.RETHREAD_URL ?? '', `reader-${randomUUID().slice(0, 8)}`);
+      const { id } = await api.createSession({ name: LONG });
+      const invocations = await api.say(id, ...turns(TURNS));
+      await use({ user: api.user, id, invocations });
+    },
+    { scope: 'worker', timeout: 300_000 },
+  ],
+  user: async ({ long }, use) => use(long.user),
+});
+test.describe.configure({ mode: 'default' }); // one worker, and so one long chat
+
 test('a link to turn 700 of 2,000 opens with few requests, and can be scrolled both ways', async ({
   console,
-  api,
+  long: { id, invocations },
   page,
 }) => {
-  const { id } = await api.createSession({ name: 'A long talk' });
-  const invocations = await api.say(id, ...turns(TURNS));
   await console.signIn();
   const asked = requestsAbout(page, id);
   await console.open(`/s/${id}?at=${invocations[699]}`);
@@ -46,11 +68,14 @@ for (const count of [12, TURNS]) {
     api,
     page,
   }) => {
-    const { id } = await api.createSession({ name: 'A talk' });
-    await api.say(id, ...turns(count));
+    const name = count === TURNS ? LONG : SHORT;
+    if (name === SHORT) {
+      const { id } = await api.createSession({ name });
+      await api.say(id, ...turns(count));
+    }
     await console.signIn();
     const frames = await watchEnd(page);
-    await page.getByRole('link', { name: 'A talk' }).click();
+    await page.getByRole('link', { name }).click();
     await expect(page.getByText(`Question ${count}`, { exact: true })).toBeInViewport();
     const height = () => page.getByTestId('thread').evaluate((thread) => thread.scrollHeight);
     await expect.poll(height, 'all that is loaded is there').toBeGreaterThan(2000);
