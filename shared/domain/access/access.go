@@ -4,6 +4,7 @@
 package access
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,6 +77,8 @@ type Permission struct {
 	Share string
 	// Until is when the right ends, in epoch milliseconds; 0 is unlimited.
 	Until int64
+	// Still returns the fault of a guest whose right has ended since; nil for others.
+	Still func(context.Context) error
 }
 
 // Guest reports whether the permission comes from a share, which covers only the

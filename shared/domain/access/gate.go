@@ -16,6 +16,8 @@ type Grants interface {
 	// that was revoked before the call is not included. It returns fault.NotFound
 	// without a session.
 	CallerGrants(ctx context.Context, userID, sessionID string) (CallerGrants, error)
+	// IsShared reports whether a share of a log still gives its right, read consistently.
+	IsShared(ctx context.Context, log, shareID string) (bool, error)
 	// SharingOwners returns the owners of the sessions that a user was let into,
 	// without duplicates and at most MaxSharingOwners. The user may have lost
 	// access to some of these sessions.
@@ -56,6 +58,9 @@ func (g *Gate) Permission(ctx context.Context, c Caller, sessionID string, a Act
 func (g *Gate) decide(ctx context.Context, c Caller, s CallerGrants, sessionID string, a Action) (Permission, error) {
 	permission, err := Decide(c, s, a, g.now().UnixMilli())
 	permission.Log = s.Log
+	if permission.Guest() {
+		permission.Still = func(ctx context.Context) error { return g.still(ctx, c, sessionID, a, permission) }
+	}
 	if err == nil && permission.Label() == AdminLabel {
 		g.log.LogAttrs(ctx, slog.LevelInfo, "an admin reads what is not theirs",
 			logs.Person("admin_id", c.UserID), logs.Person("owner_id", permission.Owner),
@@ -64,10 +69,26 @@ func (g *Gate) decide(ctx context.Context, c Caller, s CallerGrants, sessionID s
 	return permission, err
 }
 
+// still checks a guest's permission again, by a read of its share alone: another share may
+// give the right too.
+func (g *Gate) still(ctx context.Context, c Caller, sessionID string, a Action, given Permission) error {
+	if shared, err := g.grants.IsShared(ctx, given.Log, given.Share); shared || err != nil {
+		return err
+	}
+	now, err := g.Permission(ctx, c, sessionID, a)
+	if err == nil && now.Log != given.Log { // another session has the id now
+		return fault.Missing("Session")
+	}
+	return err
+}
+
 // Do calls do with the permission of an owner: first as if the session were the
 // caller's own and, if it is another user's, once more with the caller's
 // permission. Sharing therefore costs owners nothing. The first call must return
 // fault.Forbidden before it changes anything.
+//
+// A guest who reads has the permission at the end too: once the end of a share is
+// answered, nobody gets by it what was written later.
 func (g *Gate) Do(ctx context.Context, c Caller, sessionID string, a Action, do func(Permission) error) error {
 	err := do(ownerPermission(c.UserID))
 	if !errors.Is(err, fault.Of(fault.Forbidden)) {
@@ -82,5 +103,8 @@ func (g *Gate) Do(ctx context.Context, c Caller, sessionID string, a Action, do 
 	case permission.Right == OwnerOnly: // something else was refused
 		return err
 	}
-	return do(permission)
+	if err := do(permission); err != nil || a.Right() != Read || permission.Still == nil {
+		return err
+	}
+	return permission.Still(ctx)
 }

@@ -100,6 +100,14 @@ type fakeGrants struct {
 	owners []string
 	err    error
 	asked  int
+	ended  bool // whether shares have ended since the grants were read
+}
+
+func (b *fakeGrants) IsShared(context.Context, string, string) (bool, error) {
+	if b.ended {
+		b.grants.Grants = nil
+	}
+	return !b.ended, b.err
 }
 
 func (b *fakeGrants) CallerGrants(context.Context, string, string) (access.CallerGrants, error) {
@@ -143,6 +151,16 @@ func TestGate(t *testing.T) {
 		b := &fakeGrants{grants: access.CallerGrants{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Write}}}}
 		if err := gate(b).Do(t.Context(), bob, "s", access.Rewind, does(&as)); err != nil || len(as) != 2 {
 			t.Errorf("%v, done as %v", err, as)
+		}
+	})
+	t.Run("refuses a read whose share has ended meanwhile", func(t *testing.T) {
+		t.Parallel()
+		for ended, want := range map[bool]error{false: nil, true: fault.Of(fault.Forbidden)} {
+			var as []string
+			b := &fakeGrants{ended: ended, grants: access.CallerGrants{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Read}}}}
+			if err := gate(b).Do(t.Context(), bob, "s", access.ReadSession, does(&as)); !errors.Is(err, want) || len(as) != 2 {
+				t.Errorf("ended %v: %v, done as %v", ended, err, as)
+			}
 		}
 	})
 	t.Run("does nothing for a caller without the right", func(t *testing.T) {

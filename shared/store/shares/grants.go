@@ -85,6 +85,13 @@ func (s *share) grants() access.Grant {
 	return access.Grant{Share: s.id(), Right: s.Right, Until: s.Until}
 }
 
+// IsShared implements access.Grants.
+func (s *Store) IsShared(ctx context.Context, log, shareID string) (bool, error) {
+	var of share
+	found, err := s.DB.Get(ctx, shareKey(log, shareID), &of)
+	return found && of.open(s.Millis()), err
+}
+
 // grantsOf reads a user's grants in a log. User ids may contain the separator
 // between user and share, hence the comparison.
 func (s *Store) grantsOf(ctx context.Context, log, user string) ([]grant, error) {
