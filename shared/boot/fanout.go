@@ -12,6 +12,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
@@ -64,10 +65,7 @@ func Fanout(read UpdateReader, to *watch.Fanout, log *slog.Logger) FanoutHandler
 
 // timeToAnswer leaves some of Lambda's time to report failures.
 func timeToAnswer(ctx context.Context) (context.Context, context.CancelFunc) {
-	if deadline, ok := ctx.Deadline(); ok {
-		return context.WithDeadline(ctx, deadline.Add(-answerTime))
-	}
-	return context.WithCancel(ctx)
+	return retry.Reserving(ctx, answerTime)
 }
 
 // readUpdates reads the messages of each record, in the records' order.

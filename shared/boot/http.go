@@ -15,7 +15,9 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
@@ -29,6 +31,8 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 	var accessor core.RequestAccessorV2
 	admins := NewAdmins()
 	return func(ctx context.Context, event events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+		ctx, cancel := retry.Reserving(ctx, records.AnswerTime)
+		defer cancel()
 		next := h
 		path, err := routedPath(event)
 		if err != nil {

@@ -93,3 +93,12 @@ func (p Policy) delay(n int, err error) time.Duration {
 	}
 	return sleep.Backoff(p.First, p.Most, n)
 }
+
+// Reserving returns a context that ends a while before ctx does, if that has a deadline, so
+// that the caller still gets an answer.
+func Reserving(ctx context.Context, reserve time.Duration) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(ctx, deadline.Add(-reserve))
+	}
+	return context.WithCancel(ctx)
+}

@@ -52,7 +52,7 @@ func (t *Table) GetEventually(ctx context.Context, k table.Key) (table.Item, err
 func (t *Table) read(ctx context.Context, k table.Key, r table.Reading) (table.Item, error) {
 	item, _, err := t.engine.Get(ctx, k, r)
 	if err != nil {
-		return nil, fmt.Errorf("get %s %s: %w", k.PK, k.SK, asBusy(err))
+		return nil, fmt.Errorf("get %s %s: %w", k.PK, k.SK, unread(err))
 	}
 	return item, nil
 }
@@ -72,7 +72,7 @@ func (t *Table) BatchGet(ctx context.Context, keys []table.Key, consistent bool)
 	}
 	items, _, err := t.engine.BatchGet(ctx, keys, table.Reading{Consistent: consistent})
 	if err != nil {
-		return nil, fmt.Errorf("read a batch: %w", asBusy(err))
+		return nil, fmt.Errorf("read a batch: %w", unread(err))
 	}
 	return items, nil
 }
@@ -81,7 +81,7 @@ func (t *Table) BatchGet(ctx context.Context, keys []table.Key, consistent bool)
 func (t *Table) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	page, err := t.engine.Query(ctx, q)
 	if err != nil {
-		return table.Page{}, fmt.Errorf("query %s: %w", q.Partition, asBusy(err))
+		return table.Page{}, fmt.Errorf("query %s: %w", q.Partition, unread(err))
 	}
 	return page, nil
 }
@@ -141,6 +141,14 @@ func asBusy(err error) error {
 		return fmt.Errorf("%w: %w", busy("the table is busy; try again"), err)
 	}
 	return err
+}
+
+// unread is the error of a read: asBusy, and also a fault.Busy if the caller's time is over.
+func unread(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", busy("the table answers too slowly; try again"), err)
+	}
+	return asBusy(err)
 }
 
 // busy returns a fault.Busy with a Retry-After of one second.

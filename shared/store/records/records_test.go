@@ -17,6 +17,7 @@ import (
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/faults"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 	"github.com/rethread/rethread/shared/store/table/memory"
 )
 
@@ -303,5 +304,28 @@ func TestPages(t *testing.T) {
 	}
 	if page, err := plain.Query(t.Context(), q); err != nil || len(page.Items) != 0 {
 		t.Errorf("%d items are left, %v", len(page.Items), err)
+	}
+}
+
+// A read that outlasts its caller's time is a refusal that asks to try again.
+func TestRead_out_of_time(t *testing.T) {
+	t.Parallel()
+	engine := hooks.New(memory.New(store.Schema()), hooks.Hooks{Before: func(ctx context.Context, _ hooks.Call) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}})
+	under := records.New(engine, uuid.New)
+	for name, read := range map[string]func(context.Context) error{
+		"get":       func(ctx context.Context) error { _, err := under.GetItem(ctx, key()); return err },
+		"query":     func(ctx context.Context) error { _, err := under.Query(ctx, records.Partition("p")); return err },
+		"batch get": func(ctx context.Context) error { _, err := under.BatchGet(ctx, []table.Key{key()}, true); return err },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		err := read(ctx)
+		cancel()
+		var refusal *fault.Error
+		if !errors.As(err, &refusal) || refusal.Kind != fault.Busy || refusal.RetryAfter == 0 || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v, want a refusal with a time to wait", name, err)
+		}
 	}
 }

@@ -226,11 +226,12 @@ func (s *Store) undoInherited(ctx context.Context, h *header, p *logPosition, un
 func (s *Store) undoLog(
 	ctx context.Context, log string, from, until, to int64, undo session.Delta, keep func(string) bool, known *record,
 ) error {
+	back := backwards{s: s, log: log}
 	for at := from; at > 0 && (known == nil || at >= known.first); {
 		rec := known
 		if known == nil || at > known.first {
 			var err error
-			if rec, err = s.entryCovering(ctx, log, at); err != nil {
+			if rec, err = back.covering(ctx, at); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package sessions_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/infra/test/capacity"
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
@@ -352,5 +354,38 @@ func TestRewind_that_cancels_is_one_step(t *testing.T) {
 	t.Logf("%d rewinds cut short before they took effect, %d after", earlier, later)
 	if earlier+later < least || later == 0 {
 		t.Errorf("%d and %d are too few", earlier, later)
+	}
+}
+
+// A rewind over many changes of state reads them by pages.
+func TestRewind_over_many_changes(t *testing.T) {
+	t.Parallel()
+	for _, between := range []int{0, 3, 12} {
+		meter := &capacity.Meter{}
+		s := stores.New(meter.Around(storetest.Engine(t)))
+		mustCreate(t, s, alice, "s", session.Delta{"k": json.RawMessage("0")})
+		const changes = 60
+		for n := range changes {
+			mustAppend(t, s, alice, "s", parse(t, map[string]any{
+				"invocation_id": "all", "author": "agent", "actions": map[string]any{"state_delta": map[string]any{"k": n + 1, fmt.Sprint(n): n}},
+			}))
+			for range between {
+				mustAppend(t, s, alice, "s", event(t, "", "all", "between"))
+			}
+		}
+		before := meter.Total()
+		if _, err := s.Rewind(t.Context(), session.Rewind{SessionID: "s", UserID: alice, Before: "all", Nonce: "n"}); err != nil {
+			t.Fatal(err)
+		}
+		if u := meter.Total().Sub(before); u.Requests > 20 {
+			t.Errorf("%d entries between changes: %d requests for %d changes, want at most 20", between, u.Requests, changes)
+		}
+		state, err := s.State(t.Context(), alice, "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(state.Session); got != "map[k:[48]]" {
+			t.Errorf("the state is %s, want that of before", got)
+		}
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/observe/logs"
@@ -41,6 +43,9 @@ func (a *api) message(ctx context.Context, c *call) {
 	}
 }
 
+// answerTime is the part of the function's time that is left to answer a frame.
+const answerTime = 2 * time.Second
+
 // act carries out an action and returns the frames of the answer. A panic
 // becomes an error.
 func (a *api) act(ctx context.Context, c *call, act action) (frames [][]byte, err error) {
@@ -49,6 +54,8 @@ func (a *api) act(ctx context.Context, c *call, act action) (frames [][]byte, er
 			frames, err = nil, fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
+	ctx, cancel := retry.Reserving(ctx, answerTime)
+	defer cancel()
 	switch act.name {
 	case actionSubscribe:
 		return a.subscribe(ctx, c, act)
