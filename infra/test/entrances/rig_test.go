@@ -38,6 +38,7 @@ const alice = "alice"
 type system struct {
 	store *stores.Store
 	clock *clock
+	link  string // the header Link of the last answer
 
 	rest                          []route
 	a2a, agui, aisdk, openai, mcp http.Handler
@@ -192,6 +193,7 @@ func (s *system) do(t testing.TB, r request) (status int, body string) {
 	}
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, req)
+	s.link = w.Header().Get("Link")
 	raw, err := io.ReadAll(w.Result().Body)
 	if err != nil {
 		t.Fatal(err)

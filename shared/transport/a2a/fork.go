@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -72,7 +73,10 @@ func (h *handler) links(ctx context.Context, contextID string) ([]task.Link, err
 	}
 	isFork := func(l task.Link) bool { return l.TaskID == contextID }
 	if merged, ok := h.mergedLink(of); ok && !slices.ContainsFunc(links, isFork) {
-		links = append(links, merged) // the oldest
+		links = append(links, merged)
+		slices.SortFunc(links, func(a, b task.Link) int {
+			return cmp.Or(cmp.Compare(b.CreatedTime, a.CreatedTime), cmp.Compare(b.TaskID, a.TaskID))
+		})
 	}
 	return links, nil
 }

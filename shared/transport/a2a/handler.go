@@ -3,7 +3,6 @@ package a2a
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/cursor"
 )
 
 const (
@@ -82,28 +82,39 @@ func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (tas
 // listed shows only when it is read, so the total counts the tasks that are not
 // left out so far.
 func (h *handler) ListTasks(ctx context.Context, req *lib.ListTasksRequest) (*lib.ListTasksResponse, error) {
-	size, from, err := listPage(req)
+	size, err := pageSize(req)
 	if err != nil {
 		return nil, err
+	}
+	list := cursor.List{callerOf(ctx).user, "a2a tasks", h.agent, req.ContextID}
+	var after taskPosition
+	if list.Decode(req.PageToken, &after) != nil {
+		return nil, lib.NewError(lib.ErrInvalidParams, "pageToken is none of this list's")
 	}
 	links, err := h.links(ctx, req.ContextID)
 	if err != nil {
 		return nil, err
 	}
 	out := &lib.ListTasksResponse{Tasks: []*lib.Task{}, TotalSize: len(links), PageSize: size}
-	for i := from; i < len(links); i++ {
+	for i, l := range links {
+		if req.PageToken != "" && !after.before(l) {
+			continue
+		}
 		if len(out.Tasks) == size {
-			out.NextPageToken = strconv.Itoa(i)
+			out.NextPageToken, err = list.Encode(positionOf(links[i-1]))
+			if err != nil {
+				return nil, err
+			}
 			break
 		}
-		t, events, err := h.loadEvents(ctx, links[i])
+		t, events, err := h.loadEvents(ctx, l)
 		switch {
 		case errors.Is(err, lib.ErrTaskNotFound), errors.Is(err, fault.Of(fault.NotFound)):
 			continue // its session is being deleted
 		case err != nil:
 			return nil, err
 		}
-		if rewound := len(links[i].Runs) > 0 && len(events) == 0; rewound || !wanted(t, req) {
+		if rewound := len(l.Runs) > 0 && len(events) == 0; rewound || !wanted(t, req) {
 			out.TotalSize--
 			continue
 		}
@@ -117,23 +128,31 @@ func (h *handler) ListTasks(ctx context.Context, req *lib.ListTasksRequest) (*li
 	return out, nil
 }
 
-func listPage(req *lib.ListTasksRequest) (size, from int, err error) {
+func pageSize(req *lib.ListTasksRequest) (size int, err error) {
 	if err := checkLength(req.HistoryLength); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	size = req.PageSize
-	switch {
+	switch size = req.PageSize; {
 	case size == 0:
-		size = defaultPage
+		return defaultPage, nil
 	case size < 0 || size > maxPage:
-		return 0, 0, lib.NewError(lib.ErrInvalidParams, "pageSize must be 1 to 100")
+		return 0, lib.NewError(lib.ErrInvalidParams, "pageSize must be 1 to 100")
 	}
-	if req.PageToken != "" {
-		if from, err = strconv.Atoi(req.PageToken); err != nil || from < 0 {
-			return 0, 0, lib.NewError(lib.ErrInvalidParams, "pageToken is none of this list's")
-		}
-	}
-	return size, from, nil
+	return size, nil
+}
+
+// taskPosition is a task's place in the list, which begins with the newest: it stays where
+// it is when others begin or go.
+type taskPosition struct {
+	Created int64  `json:"t"`
+	TaskID  string `json:"id"`
+}
+
+func positionOf(l task.Link) taskPosition { return taskPosition{l.CreatedTime, l.TaskID} }
+
+// before reports whether a task comes after the position.
+func (p taskPosition) before(l task.Link) bool {
+	return l.CreatedTime < p.Created || l.CreatedTime == p.Created && l.TaskID < p.TaskID
 }
 
 func wanted(t *lib.Task, req *lib.ListTasksRequest) bool {
