@@ -38,7 +38,8 @@ const alice = "alice"
 type system struct {
 	store *stores.Store
 	clock *clock
-	link  string // the header Link of the last answer
+	link  string         // the header Link of the last answer
+	made  map[int]string // ids of entries of lists, by number
 
 	rest                          []route
 	a2a, agui, aisdk, openai, mcp http.Handler
@@ -85,7 +86,7 @@ func noSocket(context.Context, string, string, watch.Cursor) (follow.Watcher, er
 
 func newSystem(t testing.TB) *system {
 	t.Helper()
-	s := &system{clock: &clock{at: time.Now()}}
+	s := &system{clock: &clock{at: time.Now()}, made: map[int]string{}}
 	log := slog.New(slog.DiscardHandler)
 	s.store = stores.New(storetest.Engine(t), sessions.WithCodec(storetest.Codec()), sessions.WithClock(s.clock.now))
 	s.rest = routes(rest.Config{
@@ -172,8 +173,8 @@ type request struct {
 func get(path string) request        { return request{method: http.MethodGet, path: path} }
 func post(path, body string) request { return request{method: http.MethodPost, path: path, body: body} }
 
-func put(path, body string) request { return request{method: http.MethodPut, path: path, body: body} }
-func del(path string) request       { return request{method: http.MethodDelete, path: path} }
+func put(path string) request { return request{method: http.MethodPut, path: path, body: "x"} }
+func del(path string) request { return request{method: http.MethodDelete, path: path} }
 
 func (s *system) do(t testing.TB, r request) (status int, body string) {
 	t.Helper()
