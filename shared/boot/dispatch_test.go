@@ -209,7 +209,8 @@ func TestAutomations_with_a_bus(t *testing.T) {
 		"skips what the bus will always refuse": {
 			[]string{"a", "unfit", "b"},
 			[]string{"a1.1", "a1.2", "b3.1", "b3.2", "unfit2.1", "unfit2.2"},
-			[]string{"a1.1", "a1.2", "b3.1", "b3.2"}, nil,
+			[]string{"a1.1", "a1.2", "b3.1", "b3.2"},
+			nil,
 		},
 		"publishes nothing without events": {[]string{"quiet", "odd"}, nil, nil, nil},
 	} {
