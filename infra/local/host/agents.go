@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/rethread/rethread/infra/local/demoagent"
@@ -61,7 +62,7 @@ func (s *System) parameters() (map[string]string, error) {
 	s.headers = headers
 	out := map[string]string{"JwtAudience": audience, "Agents": agents, "AgentApiKey": key}
 	maps.Copy(out, s.opts.SignIn.parameters())
-	more := map[string]string{"LogLevel": s.opts.LogLevel, "RunLease": s.opts.RunLease}
+	more := map[string]string{"LogLevel": strings.ToUpper(s.opts.LogLevel), "RunLease": s.opts.RunLease}
 	maps.Copy(more, s.opts.Parameters)
 	for name, value := range more {
 		if value != "" {

@@ -2,7 +2,7 @@
 // served beside a system of its own.
 
 import { execFile, spawn } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
@@ -21,8 +21,6 @@ export interface Packed {
   url: string;
   /** The names of the files in the package. */
   files: string[];
-  /** The number of lines of the example's sources. */
-  lines: number;
   stopSystem(): Promise<void>;
   startSystem(): Promise<void>;
   stop(): Promise<void>;
@@ -46,7 +44,6 @@ export async function startPacked(): Promise<Packed> {
     page: preview.page,
     url,
     files,
-    lines: await countLines(join(folder, 'app/src')),
     stopSystem,
     startSystem: async () => {
       system = await start(new URL(url).host, new URL(watch).host);
@@ -73,12 +70,6 @@ async function pack(folder: string): Promise<string[]> {
   await writeFile(join(app, 'package.json'), JSON.stringify(manifest));
   await cp(LOCK, join(app, 'package-lock.json'));
   return files.map(({ path }: { path: string }) => path);
-}
-
-async function countLines(sources: string): Promise<number> {
-  const files = await readdir(sources);
-  const texts = await Promise.all(files.map((file) => readFile(join(sources, file), 'utf8')));
-  return texts.join('').split('\n').length;
 }
 
 async function build(app: string, ws: string): Promise<void> {

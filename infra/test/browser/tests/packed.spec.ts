@@ -79,10 +79,6 @@ test('the package has what it exports, and no sources of tests', async ({ packed
   ).toEqual([]);
 });
 
-test('the example has less than 150 lines', async ({ packed }) => {
-  expect(packed.lines).toBeLessThan(150);
-});
-
 test('an answer streams, and goes on where it was after a reload', async ({ chat, page }) => {
   await chat.begin();
   await chat.ask('/long 60');
