@@ -99,7 +99,7 @@ def kept_files(folder: Path, port: int) -> dict[str, str]:
     environment that it needs."""
     package = ROOT / "clients" / "python"
     for text in (FRAMEWORKS, (ROOT / "docs" / "adk-python.md").read_text()):
-        for name, program in re.findall(r"```python\n# (agents/guide/agent\.py|kept\.py)\n(.*?)```", text, re.DOTALL):
+        for name, program in re.findall(r"```python\n# (apps/guide/agent\.py|kept\.py)\n(.*?)```", text, re.DOTALL):
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(program.replace("http://127.0.0.1:3000", URL).replace("8080", str(port)))

@@ -97,14 +97,14 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestArtifacts(t *testing.T) {
-	const saved = `,"actions":{"stateDelta":{"n":1},"artifactDelta":{"user:a b.txt":3}}`
+	const saved = `,"actions":{"stateDelta":{"n":1},"artifactDelta":{"user:a/b.txt":3}}`
 	for name, c := range map[string]struct{ artifact, part string }{
-		"a file":                {`{"inlineData":{"mimeType":"text/plain","data":"_-8="}}`, `{"inline_data":{"data":"/+8=","display_name":"user:a b.txt","mime_type":"text/plain"}}`},
-		"a reference":           {`{"fileData":{"mimeType":"text/plain","fileUri":"https://x"}}`, `{"file_data":{"display_name":"user:a b.txt","file_uri":"https://x","mime_type":"text/plain"}}`},
+		"a file":                {`{"inlineData":{"mimeType":"text/plain","data":"_-8="}}`, `{"inline_data":{"data":"/+8=","display_name":"user:a/b.txt","mime_type":"text/plain"}}`},
+		"a reference":           {`{"fileData":{"mimeType":"text/plain","fileUri":"https://x"}}`, `{"file_data":{"display_name":"user:a/b.txt","file_uri":"https://x","mime_type":"text/plain"}}`},
 		"a text":                {`{"text":"t"}`, `{"text":"t"}`},
-		"one that is too large": {`{"inlineData":{"mimeType":"text/plain","data":"` + strings.Repeat("AAAA", 1<<17) + `"}}`, `{"text":"[artifact user:a b.txt, version 3]"}`},
-		"one that has no bytes": {`null`, `{"text":"[artifact user:a b.txt, version 3]"}`},
-		"one that is not found": {``, `{"text":"[artifact user:a b.txt, version 3]"}`},
+		"one that is too large": {`{"inlineData":{"mimeType":"text/plain","data":"` + strings.Repeat("AAAA", 1<<17) + `"}}`, `{"text":"[artifact user:a/b.txt, version 3]"}`},
+		"one that has no bytes": {`null`, `{"text":"[artifact user:a/b.txt, version 3]"}`},
+		"one that is not found": {``, `{"text":"[artifact user:a/b.txt, version 3]"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &adkServer{artifact: c.artifact, stream: adkStream(
@@ -114,12 +114,12 @@ func TestArtifacts(t *testing.T) {
 			want := []string{
 				`event {"id":"e1","invocation_id":"run-1","author":"helper","content":{"parts":[{"text":"a"}],"role":"model"},"timestamp":1.5}`,
 				`event {"id":"","invocation_id":"run-1","author":"helper","actions":{"state_delta":{"n":1}}}`,
-				`event {"id":"","invocation_id":"run-1","author":"helper","adk":{"artifact":{"name":"user:a b.txt","version":3}},"content":{"parts":[` + c.part + `],"role":"model"}}`,
+				`event {"id":"","invocation_id":"run-1","author":"helper","adk":{"artifact":{"name":"user:a/b.txt","version":3}},"content":{"parts":[` + c.part + `],"role":"model"}}`,
 			}
 			if diff := cmp.Diff(want, r.Log); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if c.artifact != "" && !strings.Contains(strings.Join(server.calls, ","), "artifact artifacts/user:a b.txt/versions/3") {
+			if c.artifact != "" && !strings.Contains(strings.Join(server.calls, ","), "artifact artifacts/user:a/b.txt/versions/3") {
 				t.Errorf("calls %q", server.calls)
 			}
 		})

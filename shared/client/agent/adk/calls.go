@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -91,7 +90,7 @@ func (c client) forget(ctx context.Context, id string) {
 
 // artifact returns a version of an artifact: a part, in JSON.
 func (c client) artifact(ctx context.Context, id, name, version string) ([]byte, error) {
-	if fault.CheckSegment("", name) != nil { // it would be another address
+	if name == "" || name == "." || name == ".." { // it would be another address; a "/" is escaped
 		return nil, errNotFound
 	}
 	return c.sessions(id, "artifacts", name, "versions", version).Document(ctx, http.MethodGet, nil)
