@@ -93,6 +93,9 @@ func (s *subject) hidden(at int) string {
 		if !strings.HasPrefix(marker.Invocation, "discard-") {
 			return s.asked("rewind", run, "a rewind marker without a request")
 		}
+		if s.begunByAppend(run, at) {
+			return ""
+		}
 		for _, e := range s.log.Entries {
 			if e.Run != nil && e.Run.ID == run && e.Run.Status == "cancelled" {
 				return s.asked("cancel", run, "it was discarded with the run "+run+", which no user cancelled")
@@ -101,6 +104,24 @@ func (s *subject) hidden(at int) string {
 		return "" // the run failed, and its remains are discarded
 	}
 	return "no marker hides it"
+}
+
+// begunByAppend reports whether a user appended to the invocation of a run that still
+// waited, before the entry at an index. A discard cuts where its invocation begins in the
+// log, as every rewind does, and so hides what came between that append and the run.
+func (s *subject) begunByAppend(run string, at int) bool {
+	first := slices.IndexFunc(s.log.Entries, func(e fold.Entry) bool { return e.Invocation == run })
+	if first < 0 || first >= at {
+		return false
+	}
+	for _, op := range s.ops {
+		if op.Kind == "append" && op.Outcome != ledger.Refused && slices.ContainsFunc(op.Tokens, func(token string) bool {
+			return strings.Contains(s.log.Entries[first].Text(), token)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // asked returns "" if a user asked for an operation on a run or an invocation.
