@@ -104,7 +104,7 @@ func (b *Bus) try(ctx context.Context, pending []pendingEntry, errs []error) (ag
 	}
 	out, err := b.client.PutEvents(ctx, in)
 	if err == nil && len(out.Entries) != len(pending) {
-		err = fmt.Errorf("the answer has %d entries, not %d", len(out.Entries), len(pending))
+		err = fmt.Errorf("%w: the answer has %d entries, not %d", fault.Of(fault.Busy), len(out.Entries), len(pending))
 	}
 	for i, p := range pending {
 		switch {
