@@ -39,8 +39,8 @@ func NewAdmins() Admins {
 	return Admins{word: adminScope(), claim: claim, value: value}
 }
 
-// Scope returns the scope of a verified token, with the word for admins if and only if
-// the token has the claim. Without a claim, the scope is as the token has it.
+// Scope returns the scope of a verified token, with the word for admins if the token has
+// the claim. If the deployment names no claim, the scope is as the token has it.
 func (a Admins) Scope(scope string, claims func() map[string]any) string {
 	if a.claim == "" {
 		return scope
