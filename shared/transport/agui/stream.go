@@ -39,7 +39,7 @@ func (s *server) postRun(w http.ResponseWriter, r *http.Request, agent string) e
 		if out.Ref.RunID == "" {
 			return s.sendNothing(ctx, w, in, out)
 		}
-		s.sendRun(ctx, w, out, in.Old, false)
+		s.sendRun(ctx, w, out, in.Old, in.Results())
 		return nil
 	})
 }
@@ -57,9 +57,28 @@ func (s *server) sendNothing(ctx context.Context, w http.ResponseWriter, in conv
 		}
 		thread = out.Before.Thread()
 	}
-	s.sendOnly(ctx, w, in.Old,
-		convert.RunStarted(in.SessionID, in.RunID), convert.StateSnapshot(state), convert.Finished(thread, in.SessionID, in.RunID))
+	last, err := s.lastRun(ctx, out.Ref, thread)
+	if err != nil {
+		return err
+	}
+	s.sendOnly(ctx, w, in.Old, convert.RunStarted(in.SessionID, in.RunID), convert.StateSnapshot(state),
+		convert.Finished(thread, in.SessionID, in.RunID, last.Status == run.Completed))
 	return nil
+}
+
+// lastRun returns the run that a thread's last event belongs to; without an ID if that
+// belongs to none.
+func (s *server) lastRun(ctx context.Context, ref run.Ref, thread *conversation.Thread) (run.Run, error) {
+	events := thread.Events()
+	if len(events) == 0 {
+		return run.Run{}, nil
+	}
+	ref.RunID = events[len(events)-1].InvocationID
+	r, err := s.Runs.Run(ctx, ref)
+	if errors.Is(err, fault.Of(fault.NotFound)) {
+		return run.Run{}, nil
+	}
+	return r, err
 }
 
 func (s *server) state(ctx context.Context, ref run.Ref, guest bool) (*conversation.State, error) {
@@ -105,7 +124,7 @@ func (s *server) connect(w http.ResponseWriter, r *http.Request, id string, old 
 			return err
 		}
 		if out.Ref.RunID != "" {
-			s.sendRun(ctx, w, out, old, true)
+			s.sendRun(ctx, w, out, old, nil)
 			return nil
 		}
 		return s.sendThread(ctx, w, out, old)
@@ -119,23 +138,22 @@ func (s *server) sendThread(ctx context.Context, w http.ResponseWriter, out fron
 	if err != nil {
 		return err
 	}
-	events := out.Before.Events
 	ref, thread := out.Ref, out.Before.Thread()
-	end := convert.Event(nil)
-	if len(events) > 0 {
+	last, err := s.lastRun(ctx, ref, thread)
+	if err != nil {
+		return err
+	}
+	var end convert.Event
+	switch events := thread.Events(); {
+	case last.ID != "":
+		ref.RunID, end = last.ID, convert.Outcome(thread, last)
+	case len(events) > 0:
 		ref.RunID = events[len(events)-1].InvocationID
-		r, err := s.Runs.Run(ctx, ref)
-		if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
-			return err
-		}
-		if err == nil {
-			end = convert.Outcome(thread, r)
-		}
-	} else {
+	default:
 		ref.RunID = s.NewID()
 	}
 	if end == nil {
-		end = convert.Finished(thread, ref.SessionID, ref.RunID)
+		end = convert.Finished(thread, ref.SessionID, ref.RunID, false)
 	}
 	s.sendOnly(ctx, w, old,
 		convert.RunStarted(ref.SessionID, ref.RunID), convert.MessagesSnapshot(convert.Messages(thread)), convert.StateSnapshot(state), end)
@@ -147,47 +165,75 @@ type runStream struct {
 	*server
 	frontend.Begun
 
-	old      bool // the client speaks a version before 1.0
-	messages bool // begin with the thread's messages
-	out      *frontend.Sender
-	stream   *convert.Stream // nil before the first events
+	old bool // the client speaks a version before 1.0
+	// has is the calls whose responses are among the client's messages; nil for a client
+	// that gets the thread's messages first.
+	has    map[string]bool
+	out    *frontend.Sender
+	stream *convert.Stream // nil before the first events
+	own    []session.Event // the run's, as of the last update
 }
 
 // sendRun streams a run from its beginning to its end. The stream's status and head
 // are sent with the first event.
-func (s *server) sendRun(ctx context.Context, w http.ResponseWriter, b frontend.Begun, old, messages bool) {
-	rs := &runStream{server: s, Begun: b, old: old, messages: messages, out: frontend.NewSender(ctx, w, s.KeepAlive)}
+func (s *server) sendRun(ctx context.Context, w http.ResponseWriter, b frontend.Begun, old bool, has map[string]bool) {
+	rs := &runStream{server: s, Begun: b, old: old, has: has, out: frontend.NewSender(ctx, w, s.KeepAlive)}
 	defer rs.out.Close()
 	rs.send([]convert.Event{convert.RunStarted(b.Ref.SessionID, b.Ref.RunID)})
 	r, err := s.Follow(ctx, &rs.Begun, rs.out.Left, rs.update)
 	switch {
 	case err != nil:
 		rs.fail(ctx, err)
+	case r.ID != "" && rs.stream == nil: // discarded before its events were read
+		rs.send([]convert.Event{convert.RunError(conversation.CodeRewound, "The run was rewound.", map[string]any{"run_id": r.ID})})
 	case r.ID != "":
-		rs.send(rs.stream.Finish(r))
+		rs.finish(ctx, r)
 	}
+}
+
+// finish sends how the run ended.
+func (rs *runStream) finish(ctx context.Context, r run.Run) {
+	if !rs.stream.Thread().Ended() {
+		if err := rs.whole(ctx); err != nil {
+			rs.fail(ctx, err)
+			return
+		}
+	}
+	rs.send(rs.stream.Finish(r))
+}
+
+// whole gives the stream the whole history before the run's output.
+func (rs *runStream) whole(ctx context.Context) error {
+	if err := rs.Whole(ctx, &rs.Begun); err != nil {
+		return err
+	}
+	rs.stream.Before(rs.Before.With(rs.own))
+	return nil
 }
 
 // update sends what is new in the run's events.
 func (rs *runStream) update(ctx context.Context, own []session.Event) error {
+	rs.own = own
 	if rs.stream == nil {
 		state, err := rs.state(ctx, rs.Ref, rs.AsGuest)
 		if err != nil {
 			return err
 		}
 		before := rs.Before.With(own)
-		if rs.messages {
+		if rs.has == nil {
 			rs.send([]convert.Event{convert.MessagesSnapshot(convert.Messages(before.Thread()))})
 		}
 		rs.send([]convert.Event{convert.StateSnapshot(state)})
+		if rs.has != nil {
+			rs.send(convert.Answers(before.Thread(), rs.Ref.RunID, rs.has))
+		}
 		rs.stream = convert.NewStream(before, own, state)
 	}
 	events, err := rs.stream.Update(own)
 	if errors.Is(err, conversation.ErrOlder) {
-		if err := rs.Whole(ctx, &rs.Begun); err != nil {
+		if err := rs.whole(ctx); err != nil {
 			return err
 		}
-		rs.stream.Before(rs.Before.With(own))
 		events, err = rs.stream.Update(own)
 	}
 	rs.send(events)

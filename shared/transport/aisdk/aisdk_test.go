@@ -192,6 +192,54 @@ func TestRewind(t *testing.T) {
 	})
 }
 
+// Agents of the types http and chat_completions do not mark their calls: one without a
+// response is a question to the person, live and after a reload.
+func TestCallThatIsNotMarked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	s := r.chat(t, list("u1"))
+	w := r.Work(t)
+	w.CompleteItem(t, `{"function_call":{"id":"own","name":"search","args":{}}}`, nil)
+	w.Begin(t)
+	w.CompleteItem(t, `{"function_response":{"id":"own","name":"search","response":{}}}`, nil)
+	w.Begin(t)
+	w.Complete(t, `{"function_call":{"id":"c1","name":"confirm","args":{"n":1}}}`, nil)
+	s.End(t)
+	executed := map[any]any{}
+	for _, c := range s.All {
+		if c["type"] == "tool-input-available" {
+			executed[c["toolCallId"]] = c["providerExecuted"]
+		}
+	}
+	if executed["own"] != true || executed["c1"] != false || s.Last()["finishReason"] != "tool-calls" {
+		t.Errorf("executed by the agent: %v, the end is %v", executed, s.Last())
+	}
+	messages := r.Call(t, "alice", http.MethodGet, "/ai-sdk/helper/s/messages", "")
+	if strings.Count(messages.Body, `"providerExecuted":true`) != 1 || strings.Contains(messages.Body, `"providerExecuted":false`) {
+		t.Errorf("a reload has %s", messages.Body)
+	}
+	answered := r.chat(t, `"messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"u1"}]},{"id":"`+w.Ref.RunID+
+		`","role":"assistant","parts":[{"type":"dynamic-tool","toolName":"confirm","toolCallId":"c1","state":"output-available","output":"yes"}]}]`)
+	r.Work(t).Complete(t, `{"text":"Done."}`, nil)
+	answered.End(t)
+	messages = r.Call(t, "alice", http.MethodGet, "/ai-sdk/helper/s/messages", "")
+	if strings.Count(messages.Body, `"providerExecuted":true`) != 1 || !strings.Contains(messages.Body, `"output":"yes"`) {
+		t.Errorf("after the answer a reload has %s", messages.Body)
+	}
+}
+
+func TestTruncated(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]string{"length": "length", "SAFETY": "content-filter", "STOP": "stop"} {
+		r := newRig(t)
+		s := r.chat(t, list("u1"))
+		r.Work(t).Complete(t, `{"text":"a"}`, func(e *session.Event) { e.Fields["finish_reason"] = json.RawMessage(`"` + reason + `"`) })
+		if s.End(t); s.Last()["finishReason"] != want {
+			t.Errorf("%s ends with %v", reason, s.Last())
+		}
+	}
+}
+
 func TestToolOutput(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[string]string{

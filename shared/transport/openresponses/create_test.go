@@ -113,6 +113,13 @@ func TestCreate(t *testing.T) {
 		if !strings.HasSuffix(types, "response.incomplete") || got["incomplete_details"].(object)["reason"] != "max_output_tokens" {
 			t.Errorf("got %s, %v", types, got)
 		}
+		if polled := r.response(t, got["id"]); polled["status"] != "incomplete" || mustText(t, polled) != mustText(t, got) {
+			t.Errorf("streamed %v, then %v", got, polled)
+		}
+		again := r.get(t, "responses/"+got["id"].(string)+"?stream=true")
+		if types, _ := again.End(t); !strings.HasSuffix(types, "response.incomplete") {
+			t.Errorf("streamed again it is %s", types)
+		}
 	})
 	t.Run("the same Idempotency-Key gets the same response", func(t *testing.T) {
 		t.Parallel()

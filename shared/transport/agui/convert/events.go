@@ -85,3 +85,21 @@ func (e Event) ForOld() Event {
 	delete(old, "outcome")
 	return old
 }
+
+// result returns the event with the message of a call's response.
+func result(of conversation.Message) Event {
+	m := messageOf(of)
+	return Event{"type": "TOOL_CALL_RESULT", "messageId": m.ID, "toolCallId": m.ToolCallID, "content": m.Content, "role": m.Role}
+}
+
+// Answers returns the events with the answers to calls in a run's input, except those of
+// which the reader has a message.
+func Answers(t *conversation.Thread, runID string, has map[string]bool) []Event {
+	var out []Event
+	for _, m := range t.Results(runID) {
+		if !has[m.CallID] {
+			out = append(out, result(m))
+		}
+	}
+	return out
+}

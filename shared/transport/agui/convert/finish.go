@@ -46,15 +46,16 @@ func Outcome(t *conversation.Thread, r run.Run) Event {
 	case r.Status == run.Failed:
 		return RunError(run.CodeAgent, "The run failed.", nil)
 	}
-	return Finished(t, r.SessionID, r.ID)
+	return Finished(t, r.SessionID, r.ID, true)
 }
 
-// Finished returns the end of a run that did not fail, with what is still open.
-func Finished(t *conversation.Thread, threadID, runID string) Event {
+// Finished returns the end of a run that did not fail, with what is still open. over
+// reports that the thread's last run is complete.
+func Finished(t *conversation.Thread, threadID, runID string, over bool) Event {
 	tools := t.Offered()
 	var pending []string
 	var interrupts []map[string]any
-	for _, c := range t.Open() {
+	for _, c := range t.Open(over) {
 		if slices.Contains(tools, c.Name) {
 			pending = append(pending, c.ID)
 			continue

@@ -51,6 +51,17 @@ func ParseInput(body []byte) (in Input, err error) {
 	return in, err
 }
 
+// Results returns the calls whose responses are among the messages.
+func (in Input) Results() map[string]bool {
+	out := map[string]bool{}
+	for _, m := range in.Messages {
+		if m.Role == conversation.Tool {
+			out[m.CallID] = true
+		}
+	}
+	return out
+}
+
 // objects reads an optional array of objects.
 func objects(o jsonx.Object, name string) ([]json.RawMessage, error) {
 	items, err := o.Array(name)
@@ -104,6 +115,7 @@ func (in *Input) takeResume(o jsonx.Object) error {
 	if err != nil {
 		return err
 	}
+	in.AnswersAll, in.AnswersAt = true, o.Pointer("resume")
 	in.Answers = make([]conversation.Answer, len(items))
 	for i, raw := range items {
 		at := o.Pointer("resume") + "/" + strconv.Itoa(i)

@@ -43,12 +43,12 @@ func TestPlan_answers(t *testing.T) {
 			`{"parts":[{"function_response":{"id":"c1","name":"confirm","response":{"ok":true}}}],"role":"user"}`,
 		},
 		"answers an interrupt": {
-			`"messages":[],"resume":[{"interruptId":"i1","status":"resolved","payload":"go on"}]`,
-			`{"parts":[{"function_response":{"id":"i1","name":"ag_ui_interrupt","response":{"result":"go on"}}}],"role":"user"}`,
+			`"messages":[],"resume":[{"interruptId":"c1","status":"cancelled"},{"interruptId":"i1","status":"resolved","payload":"go on"}]`,
+			`{"parts":[{"function_response":{"id":"c1","name":"confirm","response":{"status":"cancelled"}}},{"function_response":{"id":"i1","name":"ag_ui_interrupt","response":{"result":"go on"}}}],"role":"user"}`,
 		},
 		"cancels an interrupt": {
-			`"messages":[],"resume":[{"interruptId":"i1","status":"cancelled"}]`,
-			`{"parts":[{"function_response":{"id":"i1","name":"ag_ui_interrupt","response":{"result":null}}}],"role":"user"}`,
+			`"messages":[],"resume":[{"interruptId":"i1","status":"cancelled"},{"interruptId":"c1","status":"resolved"}]`,
+			`{"parts":[{"function_response":{"id":"i1","name":"ag_ui_interrupt","response":{"result":null}}},{"function_response":{"id":"c1","name":"confirm","response":{}}}],"role":"user"}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestPlan_answers(t *testing.T) {
 			}
 		})
 	}
-	end := convert.Finished(conversation.NewThread(events), "s", "r0")
+	end := convert.Finished(conversation.NewThread(events), "s", "r0", true)
 	raw, err := json.Marshal(end)
 	if err != nil {
 		t.Fatal(err)

@@ -119,10 +119,7 @@ func (w *itemWriter) begin(i int, p conversation.Piece) {
 	case conversation.PieceResponse:
 		w.closePart()
 		if !p.Interrupt {
-			m := messageOf(conversation.ResultMessage(p, conversation.MessageID(w.event, w.pieces, i)))
-			w.add(Event{
-				"type": "TOOL_CALL_RESULT", "messageId": m.ID, "toolCallId": m.ToolCallID, "content": m.Content, "role": m.Role,
-			})
+			w.add(result(conversation.ResultMessage(p, conversation.MessageID(w.event, w.pieces, i))))
 		}
 	case conversation.PieceOther, conversation.PieceFile:
 		w.closePart()

@@ -72,7 +72,7 @@ func (s *Stream) needsOlder(e session.Event) bool {
 
 // Thread returns the messages of the session, with those of the run so far.
 func (s *Stream) Thread() *conversation.Thread {
-	return conversation.NewThread(slices.Concat(s.before.Events, s.own))
+	return s.before.And(s.own).Thread()
 }
 
 // item returns what is new in an event.

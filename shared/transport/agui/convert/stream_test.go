@@ -195,7 +195,7 @@ func TestStream_property(t *testing.T) {
 		end := s.Finish(run.Run{ID: last, SessionID: "s", Status: run.Completed})
 		fail(r.read(end))
 		all := conversation.NewThread(slices.Concat(before, outputs(known)))
-		if diff := cmp.Diff(convert.Finished(all, "s", last), end[len(end)-1]); diff != "" && newest.Partial {
+		if diff := cmp.Diff(convert.Finished(all, "s", last, true), end[len(end)-1]); diff != "" && newest.Partial {
 			t.Fatalf("with the newest events the run ends otherwise: %s", diff)
 		}
 		for _, e := range known {
@@ -216,10 +216,10 @@ func TestStream_property(t *testing.T) {
 // mustEndAlike checks the answer to a request without anything new, of which the newest
 // events may be enough.
 func mustEndAlike(t *rapid.T, events []session.Event) {
-	want := convert.Finished(conversation.NewThread(events), "s", "new")
+	want := convert.Finished(conversation.NewThread(events), "s", "new", true)
 	for from := 1; from < len(events); from++ {
 		newest := conversation.Newest(events[from:], true).Thread()
-		if diff := cmp.Diff(want, convert.Finished(newest, "s", "new")); diff != "" && newest.Ended() {
+		if diff := cmp.Diff(want, convert.Finished(newest, "s", "new", true)); diff != "" && newest.Ended() {
 			t.Fatalf("the session ends otherwise from event %d on: %s", from, diff)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
 
 // Chunk is a chunk of a stream of one message, by the names of its members.
@@ -54,8 +55,8 @@ func Finished(waits bool) Chunk {
 	return Chunk{"type": "finish", "finishReason": reason}
 }
 
-// outcome returns the last chunk for a run that is over.
-func outcome(r run.Run, waits bool) Chunk {
+// outcome returns the last chunk for a run that is over, with the outputs that it had.
+func outcome(r run.Run, outputs []session.Event, waits bool) Chunk {
 	switch {
 	case r.Status == run.Cancelled:
 		return Chunk{"type": "abort", "reason": "cancelled"}
@@ -64,7 +65,15 @@ func outcome(r run.Run, waits bool) Chunk {
 	case r.Status == run.Failed:
 		return Error("The run failed.")
 	}
-	return Finished(waits)
+	out := Finished(waits)
+	switch cut := conversation.CutOff(outputs); {
+	case waits:
+	case cut == conversation.CutLength:
+		out["finishReason"] = "length"
+	case cut == conversation.CutFilter:
+		out["finishReason"] = "content-filter"
+	}
+	return out
 }
 
 // output returns the chunk for a response: its only member result, its only member

@@ -118,7 +118,7 @@ func (r Request) answers(in *conversation.Input, h conversation.History, shown m
 		uncertain = slices.ContainsFunc(view.Pieces(e), func(p conversation.Piece) bool { return !p.Certain() }) || uncertain
 	}
 	open := map[string]bool{}
-	for _, c := range view.Open() {
+	for _, c := range view.Open(func(string) bool { return true }) {
 		open[c.ID] = true
 	}
 	for _, m := range r.Messages {

@@ -54,7 +54,7 @@ func (s *Stream) item(i int) []Chunk {
 		}
 		out = append(out, it.parts[n].grow(p)...)
 		if whole && p.Kind == conversation.PieceCall {
-			out = append(out, it.parts[n].complete(p))
+			out = append(out, it.parts[n].complete(p, s.asked[p.CallID]))
 		}
 	}
 	if !whole {
@@ -133,13 +133,13 @@ func (sent *sentPart) grow(p conversation.Piece) []Chunk {
 
 // complete returns the chunk with the whole input of a call. One that the agent itself
 // answers is executed by the provider, in the SDK's words.
-func (sent *sentPart) complete(p conversation.Piece) Chunk {
+func (sent *sentPart) complete(p conversation.Piece, asked bool) Chunk {
 	raw := json.RawMessage(p.Text)
 	if !json.Valid(raw) {
 		return sent.broken(p.Text)
 	}
 	c := Chunk{"type": "tool-input-available", "toolCallId": sent.id, "toolName": sent.name, "dynamic": true, "input": raw}
-	if !p.Waits {
+	if !p.Waits && !asked {
 		c["providerExecuted"] = true
 	}
 	return c

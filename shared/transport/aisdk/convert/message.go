@@ -28,6 +28,7 @@ func Messages(events []session.Event, inProgress string) []Message {
 	var out []Message
 	v := conversation.NewView()
 	s := newStream(v)
+	s.asked = asked(events, inProgress)
 	for _, t := range turnsOf(events) {
 		var said []Message
 		for _, e := range t.inputs {
@@ -155,6 +156,9 @@ func (m *Message) applyTool(c Chunk) {
 		if value, ok := c[name]; ok {
 			p[name] = value
 		}
+	}
+	if p["providerExecuted"] == false {
+		delete(p, "providerExecuted")
 	}
 	if raw, ok := p["input"].(json.RawMessage); ok && len(raw) == 0 {
 		delete(p, "input")

@@ -20,6 +20,8 @@ type Stream struct {
 	items []*item
 	step  int             // index of the item that began the step in progress; -1 for none
 	calls map[string]bool // of the message
+	// asked has the calls of older runs that a person answers or has answered.
+	asked map[string]bool
 }
 
 // item is an event and what was sent of it.
@@ -51,6 +53,7 @@ func NewStream(b Start) (*Stream, []Chunk, error) {
 	for _, e := range b.Included {
 		s.included[e.ID] = e.Status != session.EventInProgress
 	}
+	s.asked = asked(b.Before.Events, b.RunID)
 	turns := turnsOf(b.Before.Events)
 	answer := answerOf(turns, b.RunID)
 	if b.Before.Partial && !s.hasWhole(turns, answer) {
@@ -124,6 +127,16 @@ func (s *Stream) Before(h conversation.History) {
 
 func newStream(v *conversation.View) *Stream {
 	return &Stream{view: v, included: map[string]bool{}, step: -1, calls: map[string]bool{}}
+}
+
+// asked returns the calls that a person has answered or has to answer, apart from those
+// of a run in progress that its agent may still answer.
+func asked(events []session.Event, inProgress string) map[string]bool {
+	v := conversation.NewView()
+	for _, e := range events {
+		v.Pieces(e)
+	}
+	return v.Asked(func(runID string) bool { return runID != inProgress })
 }
 
 // input returns the chunks for the responses of a turn's input to calls of the message.
@@ -219,15 +232,31 @@ func (s *Stream) update(i int) []Chunk {
 }
 
 // Finish returns the chunks that end the stream of a run: what is open is closed, and
-// the run's outcome follows.
+// the run's outcome follows. A call that turns out to be a question to the person, since
+// the agent has ended without a response, is sent again as one.
 func (s *Stream) Finish(r run.Run) []Chunk {
-	waits := false
-	for _, c := range s.view.Open() {
-		waits = waits || slices.ContainsFunc(s.items, func(it *item) bool {
-			return slices.ContainsFunc(it.pieces, func(p conversation.Piece) bool {
-				return p.Kind == conversation.PieceCall && p.CallID == c.ID
-			})
-		})
+	open := map[string]bool{}
+	for _, c := range s.view.Open(func(string) bool { return r.Status == run.Completed }) {
+		open[c.ID] = true
 	}
-	return append(s.end(), outcome(r, waits))
+	waits, out := false, []Chunk(nil)
+	for _, it := range s.items {
+		for i, p := range it.pieces {
+			if p.Kind != conversation.PieceCall || !open[p.CallID] || !it.done {
+				continue
+			}
+			waits = true
+			if !p.Waits && i < len(it.parts) {
+				c := it.parts[i].complete(p, true)
+				c["providerExecuted"] = false
+				out = append(out, c)
+			}
+		}
+	}
+	outputs := make([]session.Event, len(s.items))
+	for i, it := range s.items {
+		outputs[i] = it.event
+	}
+	out = append(out, s.end()...)
+	return append(out, outcome(r, outputs, waits))
 }

@@ -16,13 +16,23 @@ type Call struct {
 	Name     string
 	Args     string // JSON text, so far
 	Run      string // the invocation
-	Waits    bool   // its response is a later input
+	Waits    bool   // its response is a later input, as the agent says
 	Answered bool
+	ByPerson bool // an input has answered it
 
 	event string // its id
 	part  int
 	own   string // the agent's id of the call, may be empty
+	lost  bool   // its worker was lost, and the agent did not wait for an answer
 }
+
+// Open reports whether a person has to answer the call. An agent that calls a function
+// of the person's ends its answer, so a call without a response is one if its run is
+// over.
+func (c *Call) Open(over bool) bool { return !c.Answered && !c.lost && (c.Waits || over) }
+
+// answerable reports whether a person may answer the call, or has done so.
+func (c *Call) answerable() bool { return c.Waits || c.ByPerson || c.Open(true) }
 
 // calls are the calls of a session, in order. For front ends the ids of calls are
 // unique in a session; agents may use an id again or have none, so such a call is shown
@@ -58,21 +68,29 @@ func (c *calls) at(event string, part int) *Call { return c.byAt[callAt{event, p
 
 // answer returns the call that a response is for and marks it; nil without one. A
 // response without an id is for the first open call with its name.
-func (c *calls) answer(m member) *Call {
+func (c *calls) answer(m member, byPerson bool) *Call {
 	var found *Call
 	for _, one := range c.list {
-		switch {
-		case m.Response.ID == "" && !one.Answered && one.Name == m.Response.Name:
-			one.Answered = true
-			return one
-		case m.Response.ID != "" && one.own == m.Response.ID && (found == nil || !one.Answered):
+		if m.Response.ID == "" && !one.Answered && one.Name == m.Response.Name {
+			found = one
+			break
+		}
+		if m.Response.ID != "" && one.own == m.Response.ID && (found == nil || !one.Answered) {
 			found = one
 		}
 	}
 	if found != nil {
-		found.Answered = true
+		found.Answered, found.ByPerson = true, found.ByPerson || byPerson
 	}
 	return found
+}
+
+// interrupted marks the calls of a run whose worker was lost: whether they were carried
+// out is unknown.
+func (c *calls) interrupted(invocation string) {
+	for _, one := range c.list {
+		one.lost = one.lost || one.Run == invocation && !one.Waits && !one.Answered
+	}
 }
 
 // shownAs returns the latest call with an id for front ends; nil without one.

@@ -74,11 +74,15 @@ func (h History) Until(invocations ...string) History {
 	return h
 }
 
+// And returns the history followed by these events.
+func (h History) And(events []session.Event) History {
+	h.Events = slices.Concat(h.Events, events)
+	return h
+}
+
 // With returns the history followed by the inputs among a run's events.
 func (h History) With(own []session.Event) History {
-	inputs := slices.DeleteFunc(slices.Clone(own), func(e session.Event) bool { return !IsInput(e) })
-	h.Events = slices.Concat(h.Events, inputs)
-	return h
+	return h.And(slices.DeleteFunc(slices.Clone(own), func(e session.Event) bool { return !IsInput(e) }))
 }
 
 // Thread returns the thread of the history.
@@ -105,7 +109,8 @@ func (t *Thread) Ended() bool {
 	}
 	for _, e := range t.events {
 		if IsInput(e) {
-			return t.certainCalls()
+			_, whole := t.continued(t.events[len(t.events)-1].InvocationID)
+			return whole && t.certainCalls()
 		}
 	}
 	return false

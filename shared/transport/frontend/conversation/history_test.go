@@ -63,7 +63,7 @@ func (d *drawn) output(t *rapid.T, run string) {
 		e.Fields["ag_ui"] = json.RawMessage(`{"activities":[{"message_id":"plan","activity_type":"PLAN","content":{}}]}`)
 	}
 	d.events = append(d.events, e)
-	for _, c := range conversation.NewThread(d.events).View().Open() {
+	for _, c := range conversation.NewThread(d.events).View().Open(func(string) bool { return true }) {
 		if !slices.Contains(d.calls, c.ID) {
 			d.calls = append(d.calls, c.ID)
 		}

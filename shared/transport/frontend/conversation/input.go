@@ -21,12 +21,14 @@ type Input struct {
 	State            session.Values // nil for none
 	Messages         []Given
 	Answers          []Answer
+	// AnswersAll is set if answers must be to all interrupts that are open.
+	AnswersAll bool
 	// FrontEnd is what the agent may use besides the messages.
 	run.FrontEnd
 	Options
-	// At and SessionAt are the JSON pointers of the messages and of SessionID in the
-	// request.
-	At, SessionAt string
+	// At, AnswersAt and SessionAt are the JSON pointers of the messages, of Answers and of
+	// SessionID in the request.
+	At, AnswersAt, SessionAt string
 }
 
 // Given is a message of a request. Only those of a person and of tools can be input.

@@ -61,7 +61,7 @@ func (in Input) answers(t *Thread) ([]Part, error) {
 		if c == nil && t.partial {
 			return nil, ErrOlder
 		}
-		if c == nil || !c.Waits {
+		if c == nil || !c.answerable() {
 			return nil, fault.Field(fault.Invalid, a.At, "is no interrupt of the thread")
 		}
 		if c.Answered {
@@ -73,7 +73,35 @@ func (in Input) answers(t *Thread) ([]Part, error) {
 		}
 		parts = append(parts, responsePart(c, value))
 	}
-	return parts, nil
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	return parts, in.checkCovered(t)
+}
+
+// checkCovered returns an error if the request answers some interrupts, and leaves others
+// of the same runs open.
+func (in Input) checkCovered(t *Thread) error {
+	if !in.AnswersAll {
+		return nil
+	}
+	answered := map[string]bool{}
+	for _, a := range in.Answers {
+		answered[a.CallID] = true
+	}
+	for _, m := range in.Messages {
+		answered[m.CallID] = answered[m.CallID] || m.Role == Tool
+	}
+	if !t.Ended() {
+		return ErrOlder
+	}
+	offered := t.Offered()
+	for _, c := range t.Open(true) {
+		if !answered[c.ID] && !slices.Contains(offered, c.Name) {
+			return fault.Field(fault.Invalid, in.AnswersAt, "must answer each open interrupt, also this one: %s", c.ID)
+		}
+	}
+	return nil
 }
 
 // parts returns a message as the parts of an input; none if it is not input or its

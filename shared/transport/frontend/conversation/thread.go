@@ -166,14 +166,63 @@ func (t *Thread) Shown(invocation string) []Given {
 	return out
 }
 
-// Open returns the calls that wait for a later input: those of the last run that has
-// any events.
-func (t *Thread) Open() []*Call {
+// Results returns the messages of an invocation's input that answer calls.
+func (t *Thread) Results(invocation string) []Message {
+	var out []Message
+	for i, m := range t.entries {
+		if of := t.eventOf(i); m.Role == Tool && of.InvocationID == invocation && IsInput(of) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Open returns the calls that a person has to answer: those of the last run that has any
+// events and, if its input only answered calls, the others of the run before it. over
+// reports whether the last run is over.
+func (t *Thread) Open(over bool) []*Call {
 	if len(t.events) == 0 {
 		return nil
 	}
 	last := t.events[len(t.events)-1].InvocationID
-	return slices.DeleteFunc(t.view.Open(), func(c *Call) bool { return c.Run != last })
+	earlier, _ := t.continued(last)
+	open := t.view.Open(func(runID string) bool { return runID != last || over })
+	return slices.DeleteFunc(open, func(c *Call) bool {
+		// An agent that speaks AG-UI takes a question for cancelled that its next run does not answer.
+		return c.Run != last && (!earlier[c.Run] || c.Name == InterruptCall)
+	})
+}
+
+// continued returns the invocations whose answer a run continues: its input, and that of
+// each after them, only answers calls. whole is false if older events may have more.
+func (t *Thread) continued(run string) (earlier map[string]bool, whole bool) {
+	earlier = map[string]bool{}
+	for t.onlyAnswers(run) {
+		first := slices.IndexFunc(t.events, func(e session.Event) bool { return e.InvocationID == run })
+		if first == 0 {
+			return earlier, !t.partial
+		}
+		run = t.events[first-1].InvocationID
+		earlier[run] = true
+	}
+	return earlier, true
+}
+
+// onlyAnswers reports whether the input of a run is nothing but responses to calls.
+func (t *Thread) onlyAnswers(run string) bool {
+	answers := false
+	for _, e := range t.events {
+		if e.InvocationID != run || !IsInput(e) {
+			continue
+		}
+		for _, p := range t.view.Pieces(e) {
+			if p.Kind != PieceResponse {
+				return false
+			}
+			answers = true
+		}
+	}
+	return answers
 }
 
 // Offered returns the names of the tools that the front end offered with its last

@@ -72,10 +72,13 @@ func (p Piece) ResultText() string {
 type View struct {
 	calls    *calls
 	answered map[callAt]*Call // by the event and the part with the response; nil without a call
+	failed   map[string]bool  // events with calls that were interrupted
 }
 
 // NewView returns a view of a session.
-func NewView() *View { return &View{calls: newCalls(), answered: map[callAt]*Call{}} }
+func NewView() *View {
+	return &View{calls: newCalls(), answered: map[callAt]*Call{}, failed: map[string]bool{}}
+}
 
 // Pieces returns the parts of the next event, or again those of one that has changed.
 func (v *View) Pieces(e session.Event) []Piece {
@@ -85,6 +88,10 @@ func (v *View) Pieces(e session.Event) []Piece {
 	for i, p := range parts {
 		out[i] = v.piece(e, i, p, long)
 		out[i].Raw = raws[i]
+	}
+	if e.Status == session.EventFailed && !v.failed[e.ID] {
+		v.failed[e.ID] = true
+		v.calls.interrupted(e.InvocationID)
 	}
 	return out
 }
@@ -106,7 +113,7 @@ func (v *View) piece(e session.Event, i int, p member, long []string) Piece {
 			Interrupt: one.Name == InterruptCall,
 		}
 	case PieceResponse:
-		return v.response(callAt{e.ID, i}, p)
+		return v.response(callAt{e.ID, i}, p, IsInput(e))
 	case PieceFile:
 		return p.file()
 	case PieceOther:
@@ -114,10 +121,10 @@ func (v *View) piece(e session.Event, i int, p member, long []string) Piece {
 	return Piece{Kind: PieceOther}
 }
 
-func (v *View) response(at callAt, p member) Piece {
+func (v *View) response(at callAt, p member, byPerson bool) Piece {
 	of, known := v.answered[at]
 	if !known {
-		of = v.calls.answer(p)
+		of = v.calls.answer(p, byPerson)
 		v.answered[at] = of
 	}
 	out := Piece{Kind: PieceResponse, GivenID: p.Response.ID, Name: p.Response.Name, Value: p.Response.Response}
@@ -137,14 +144,23 @@ func (m member) file() Piece {
 	return Piece{Kind: PieceFile, Data: data, MediaType: m.Inline.MIMEType, Filename: m.Inline.Name}
 }
 
-// Open returns the calls of a session whose response is a later input and has not
-// arrived.
-func (v *View) Open() []*Call {
+// Open returns the calls of a session that a person has to answer. over reports whether
+// a run is over.
+func (v *View) Open(over func(runID string) bool) []*Call {
 	var out []*Call
 	for _, c := range v.calls.list {
-		if c.Waits && !c.Answered {
+		if c.Open(over(c.Run)) {
 			out = append(out, c)
 		}
+	}
+	return out
+}
+
+// Asked returns the ids of the calls that a person has answered or has to answer.
+func (v *View) Asked(over func(runID string) bool) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range v.calls.list {
+		out[c.ID] = c.Waits || c.ByPerson || c.Open(over(c.Run))
 	}
 	return out
 }

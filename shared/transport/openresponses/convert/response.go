@@ -41,21 +41,11 @@ func (r Response) status() (status string, reason any) {
 		return StatusCancelled, nil
 	case run.Completed:
 	}
-	for _, e := range slices.Backward(r.Own) {
-		if conversation.IsInput(e) {
-			continue
-		}
-		var finished string
-		if json.Unmarshal(e.Fields["finish_reason"], &finished) != nil {
-			break
-		}
-		switch finished {
-		case "length", "max_output_tokens", "MAX_TOKENS":
-			return StatusIncomplete, "max_output_tokens"
-		case "content_filter", "SAFETY":
-			return StatusIncomplete, "content_filter"
-		}
-		break
+	switch conversation.CutOff(r.Own) {
+	case conversation.CutLength:
+		return StatusIncomplete, "max_output_tokens"
+	case conversation.CutFilter:
+		return StatusIncomplete, "content_filter"
 	}
 	return StatusCompleted, nil
 }
