@@ -67,6 +67,8 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 			"OtlpHeadersParameter": os.Getenv("OTEL_EXPORTER_OTLP_HEADERS_PARAMETER"),
 			"DeliveryBackoff":      os.Getenv("DELIVERY_BACKOFF"),
 			"AdminScope":           os.Getenv("ADMIN_SCOPE"), "AdminClaim": os.Getenv("ADMIN_CLAIM"),
+			"ServiceScope": os.Getenv("SERVICE_SCOPE"), "ServiceClaim": os.Getenv("SERVICE_CLAIM"),
+			"AppStateWriters": os.Getenv("APP_STATE_WRITERS"),
 		},
 		SignIn: host.SignIn{
 			Issuer: os.Getenv("JWT_ISSUER"), Audience: os.Getenv("JWT_AUDIENCE"),

@@ -29,7 +29,7 @@ func StartA2A() {
 		}
 		return Streaming(a2a.New(a2a.Config{
 			Sessions: d.Store, Rewinds: d.Store, Runs: d.Store, Tasks: d.Store, Links: d.Store, Agents: d,
-			Grants: d.Store, AdminScope: adminScope(),
+			Grants:   d.Store,
 			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 			Watch:    follow.Socket(endpoint, http.DefaultClient),
 			Streams:  d.Store, StreamTurn: turn,

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/rethread/rethread/shared/client/tokens"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/observe/logs"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
@@ -49,19 +49,21 @@ func StartAuthorizer() {
 		log.ErrorContext(ctx, "the function cannot start", "error", err)
 		os.Exit(1)
 	}
-	serve(log, Authorizer(verifier, NewAdmins(), log))
+	serve(log, Authorizer(verifier, NewIdentities(), log))
 }
 
 // Authorizer handles the REQUEST events of WebSocket and REST APIs. A valid token
-// allows the whole stage, so that a cached response fits every route; functions find
-// the caller in requestContext.authorizer as sub, exp (seconds since 1970, as text)
-// and scope. Any other request gets 401, including one with a valid token whose sub
-// is not a possible user id (access.IsUserID).
-func Authorizer(verifier *tokens.Verifier, admins Admins, log *slog.Logger) AuthorizerHandler {
+// allows the whole stage; functions find the caller in requestContext.authorizer as
+// ws.Verified has it, and also the fault of a request that is refused because of the user
+// that it names. Responses must not be cached by the token alone, as one service's token
+// is of many users. Any other request gets 401, including one with a valid token whose
+// sub is not a possible user id (access.IsUserID).
+func Authorizer(verifier *tokens.Verifier, identities Identities, log *slog.Logger) AuthorizerHandler {
 	return func(ctx context.Context, event events.APIGatewayCustomAuthorizerRequestTypeRequest) (
 		events.APIGatewayCustomAuthorizerResponse, error,
 	) {
-		id, err := identify(ctx, verifier, event)
+		request := requestOf(event)
+		id, err := request.identify(ctx, verifier)
 		if err == nil && !access.IsUserID(id.Subject) {
 			err = fmt.Errorf("%w: its sub is not a possible user id", tokens.ErrInvalid)
 		}
@@ -73,21 +75,46 @@ func Authorizer(verifier *tokens.Verifier, admins Admins, log *slog.Logger) Auth
 			log.ErrorContext(ctx, "the caller could not be identified", "error", err)
 			return events.APIGatewayCustomAuthorizerResponse{}, fmt.Errorf("identify the caller: %w", err)
 		}
-		id.Scope = admins.Scope(id.Scope, func() map[string]any { return id.Claims })
-		return allow(event.MethodArn, id)
+		caller, refused := identities.Caller(Token{
+			Subject: id.Subject, Scope: id.Scope, Claims: func() map[string]any { return id.Claims },
+		}, request.named...)
+		logs.Add(ctx, aboutUser(caller)...)
+		return allow(event.MethodArn, id, ws.Verified{Caller: caller, Expires: id.Expires.Unix(), Refused: refused})
 	}
 }
 
-func identify(
-	ctx context.Context, verifier *tokens.Verifier, event events.APIGatewayCustomAuthorizerRequestTypeRequest,
-) (tokens.Identity, error) {
-	header := http.Header{}
+// callerRequest is what a request says about its caller.
+type callerRequest struct {
+	header http.Header
+	query  url.Values
+	named  []string // values of access.UserHeader
+}
+
+func requestOf(event events.APIGatewayCustomAuthorizerRequestTypeRequest) callerRequest {
+	r := callerRequest{
+		header: http.Header{},
+		query:  url.Values(ws.AllValues(event.MultiValueQueryStringParameters, event.QueryStringParameters)),
+	}
 	for name, values := range ws.AllValues(event.MultiValueHeaders, event.Headers) {
 		name = http.CanonicalHeaderKey(name)
-		header[name] = append(header[name], values...)
+		r.header[name] = append(r.header[name], values...)
 	}
-	query := url.Values(ws.AllValues(event.MultiValueQueryStringParameters, event.QueryStringParameters))
-	token, err := tokens.Carried(header, query)
+	r.named = r.header.Values(access.UserHeader)
+	if isConnection(event) {
+		for _, id := range r.query["user"] { // decoded by the gateway
+			r.named = append(r.named, url.PathEscape(id))
+		}
+	}
+	return r
+}
+
+// isConnection reports whether a websocket is opened, the only thing that its API authorizes.
+func isConnection(event events.APIGatewayCustomAuthorizerRequestTypeRequest) bool {
+	return event.RequestContext.HTTPMethod == ""
+}
+
+func (r callerRequest) identify(ctx context.Context, verifier *tokens.Verifier) (tokens.Identity, error) {
+	token, err := tokens.Carried(r.header, r.query)
 	if err != nil {
 		return tokens.Identity{}, err
 	}
@@ -96,7 +123,7 @@ func identify(
 
 // allow returns a policy by which an identity may call every route of the stage in a
 // method's ARN (arn:…:api/stage/…).
-func allow(method string, id tokens.Identity) (events.APIGatewayCustomAuthorizerResponse, error) {
+func allow(method string, id tokens.Identity, v ws.Verified) (events.APIGatewayCustomAuthorizerResponse, error) {
 	api, rest, _ := strings.Cut(method, "/")
 	stage, _, _ := strings.Cut(rest, "/")
 	if !strings.HasPrefix(api, "arn:") || stage == "" {
@@ -110,8 +137,6 @@ func allow(method string, id tokens.Identity) (events.APIGatewayCustomAuthorizer
 				Effect: "Allow", Action: []string{"execute-api:Invoke"}, Resource: []string{api + "/" + stage + "/*"},
 			}},
 		},
-		Context: map[string]any{
-			"sub": id.Subject, "exp": strconv.FormatInt(id.Expires.Unix(), 10), "scope": id.Scope,
-		},
+		Context: v.Context(),
 	}, nil
 }

@@ -54,7 +54,7 @@ func TestAuthorizer(t *testing.T) {
 						{Effect: "Allow", Action: []string{"execute-api:Invoke"}, Resource: []string{stage}},
 					},
 				},
-				Context: map[string]any{"sub": "alice", "scope": ""},
+				Context: map[string]any{"sub": "alice"},
 			}
 			if diff := cmp.Diff(want, answer); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
@@ -161,7 +161,7 @@ func newAuthorizer(t *testing.T) *authorizer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.authorize = boot.Authorizer(verifier, boot.Admins{}, log)
+	a.authorize = boot.Authorizer(verifier, boot.NewIdentities(), log)
 	return a
 }
 

@@ -44,7 +44,7 @@ func startFrontEnd(handler func(frontend.Config, Deps) http.Handler) {
 			return nil, err
 		}
 		return Streaming(handler(frontend.Config{
-			Sessions: d.Store, Rewinds: d.Store, Runs: d.Store, Agents: d, Grants: d.Store, AdminScope: adminScope(),
+			Sessions: d.Store, Rewinds: d.Store, Runs: d.Store, Agents: d, Grants: d.Store,
 			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 			Watch:    follow.Socket(endpoint, http.DefaultClient),
 			Streams:  d.Store, StreamTurn: turn,

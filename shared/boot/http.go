@@ -5,9 +5,9 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/observe/logs"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
@@ -29,7 +30,7 @@ const inlineBody = 128 << 10
 // HTTP adapts a handler to the HTTP API's events, payload format 2.0.
 func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 	var accessor core.RequestAccessorV2
-	admins := NewAdmins()
+	identities := NewIdentities()
 	return func(ctx context.Context, event events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 		ctx, cancel := retry.Reserving(ctx, records.AnswerTime)
 		defer cancel()
@@ -38,8 +39,12 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 		if err != nil {
 			next, path = http.HandlerFunc(refusePath), "/"
 		}
+		ctx, refused := identified(ctx, event, identities)
+		if refused != nil {
+			next = refusing(refused)
+		}
 		event.RawPath = path
-		r, err := accessor.EventToRequestWithContext(identified(ctx, event, admins), event)
+		r, err := accessor.EventToRequestWithContext(ctx, event)
 		if err != nil {
 			return events.APIGatewayV2HTTPResponse{}, fmt.Errorf("convert the gateway's event: %w", err)
 		}
@@ -60,27 +65,23 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 	}
 }
 
-// identified returns a context with the caller's identity, as verified by the
-// gateway's authorizer, and the request's id.
-func identified(ctx context.Context, event events.APIGatewayV2HTTPRequest, admins Admins) context.Context {
+// identified returns a context with the caller, as verified by the gateway's authorizer,
+// and the request's id. Its error is the fault that refuses the request.
+func identified(ctx context.Context, event events.APIGatewayV2HTTPRequest, identities Identities) (context.Context, error) {
 	ctx = rest.WithRequestID(ctx, event.RequestContext.RequestID)
-	// An id under which nothing can be stored counts as none: 401.
-	if a := event.RequestContext.Authorizer; a != nil && a.JWT != nil && access.IsUserID(a.JWT.Claims["sub"]) {
-		scope := admins.Scope(scopeOf(a.JWT.Claims), func() map[string]any { return claimsOf(event.Headers) })
-		ctx = rest.WithScope(rest.WithUser(ctx, a.JWT.Claims["sub"]), scope)
+	caller, err := identities.httpCaller(event)
+	if err == nil {
+		logs.Add(ctx, aboutUser(caller)...)
 	}
-	return ctx
+	return access.WithCaller(ctx, caller), err
 }
 
-// scopeOf returns the scope of a verified token: the claim scope or scp, either words
-// or a list in brackets, as the gateway formats it.
-func scopeOf(claims map[string]string) string {
-	for _, name := range []string{"scope", "scp"} {
-		if scope, ok := claims[name]; ok {
-			return strings.Trim(scope, "[]")
-		}
+// aboutUser returns the attributes of a caller for the log.
+func aboutUser(c access.Caller) []slog.Attr {
+	if c.Acts() {
+		return []slog.Attr{logs.User(c.UserID), logs.Person(logs.ServiceID, c.Service)}
 	}
-	return ""
+	return []slog.Attr{logs.User(c.UserID)}
 }
 
 // API returns the configuration of the HTTP handlers.
@@ -88,7 +89,7 @@ func (d Deps) API() rest.Config {
 	return rest.Config{
 		Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Tasks: d.Store, Feedback: d.Store,
 		Idempotency: d.Store, Exports: d.Store, Imports: d.Store, Erasures: d.Store, Quotas: d.Store,
-		Grants: d.Store, Shares: d.Store, AdminScope: adminScope(), NewToken: rand.Text,
+		Grants: d.Store, Shares: d.Store, NewToken: rand.Text,
 		Automations: d.Store,
 		Runs:        d.Store, Agents: d, StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 		Log: d.Log, Now: time.Now, NewID: uuid.NewString,

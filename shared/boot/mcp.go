@@ -17,9 +17,9 @@ func StartMCP() {
 	start(func(d Deps) (any, error) {
 		server, err := mcp.New(mcp.Config{
 			Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Shares: d.Store, Grants: d.Store,
-			AdminScope: adminScope(), AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
-			OAuth: mcp.OAuth{Issuer: os.Getenv("JWT_ISSUER"), Scopes: strings.Fields(os.Getenv("OAUTH_SCOPE"))},
-			Log:   d.Log, Now: time.Now, NewID: uuid.NewString,
+			AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
+			OAuth:         mcp.OAuth{Issuer: os.Getenv("JWT_ISSUER"), Scopes: strings.Fields(os.Getenv("OAUTH_SCOPE"))},
+			Log:           d.Log, Now: time.Now, NewID: uuid.NewString,
 		})
 		if err != nil {
 			return nil, err

@@ -38,7 +38,7 @@ func aboutRequest(event events.APIGatewayV2HTTPRequest) subject {
 
 // aboutStream returns the subject of a request to the streaming REST API.
 func aboutStream(event events.APIGatewayProxyRequest) subject {
-	user, _ := ws.Identity(event.RequestContext.Authorizer)
+	verified := ws.ReadVerified(event.RequestContext.Authorizer)
 	header := http.Header{}
 	for name, value := range event.Headers {
 		header.Set(name, value)
@@ -49,9 +49,9 @@ func aboutStream(event events.APIGatewayProxyRequest) subject {
 			parameters[name] = decoded
 		}
 	}
-	return subject{append(aboutPath(parameters),
+	return subject{append(append(aboutPath(parameters),
 		slog.String(logs.RequestID, event.RequestContext.RequestID),
-		slog.String(logs.Route, unversioned(event.HTTPMethod+" "+event.Resource)), logs.User(user),
+		slog.String(logs.Route, unversioned(event.HTTPMethod+" "+event.Resource))), aboutUser(verified.Caller)...,
 	), trace.SpanKindServer, header.Get("Traceparent")}
 }
 
@@ -59,19 +59,18 @@ func aboutStream(event events.APIGatewayProxyRequest) subject {
 // names its route.
 func aboutMessage(event events.APIGatewayWebsocketProxyRequest) subject {
 	authorizer, _ := event.RequestContext.Authorizer.(map[string]any)
-	user, _ := ws.Identity(authorizer)
-	return subject{[]slog.Attr{
+	return subject{append([]slog.Attr{
 		slog.String(logs.RequestID, event.RequestContext.RequestID),
 		slog.String(logs.Route, event.RequestContext.RouteKey),
-		slog.String("connection", event.RequestContext.ConnectionID), logs.User(user),
-	}, trace.SpanKindServer, ""}
+		slog.String("connection", event.RequestContext.ConnectionID),
+	}, aboutUser(ws.ReadVerified(authorizer).Caller)...), trace.SpanKindServer, ""}
 }
 
 // aboutCaller returns the subject of a request to the authorizer.
 func aboutCaller(event events.APIGatewayCustomAuthorizerRequestTypeRequest) subject {
 	route := event.RequestContext.HTTPMethod + " " + event.RequestContext.ResourcePath
-	if event.RequestContext.HTTPMethod == "" {
-		route = "$connect" // the only route that the WebSocket API authorizes
+	if isConnection(event) {
+		route = "$connect"
 	}
 	return subject{attrs: []slog.Attr{
 		slog.String(logs.RequestID, event.RequestContext.RequestID), slog.String(logs.Route, unversioned(route)),

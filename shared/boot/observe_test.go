@@ -236,7 +236,7 @@ func TestObserverOfWorkInTheBackground(t *testing.T) {
 	t.Run("does not count a rejected caller as a failure", func(t *testing.T) {
 		t.Parallel()
 		o := newObserved()
-		handle := o.Around(boot.Authorizer(nil, boot.Admins{}, o.Log)).(boot.AuthorizerHandler)
+		handle := o.Around(boot.Authorizer(nil, boot.Identities{}, o.Log)).(boot.AuthorizerHandler)
 		if _, err := handle(invoked(t), events.APIGatewayCustomAuthorizerRequestTypeRequest{}); err == nil {
 			t.Fatal("a caller without a token was accepted")
 		}

@@ -109,3 +109,9 @@ func escapeSegments(path string) string {
 func refusePath(w http.ResponseWriter, _ *http.Request) {
 	problem.New(fault.New(fault.Malformed, "The path cannot be determined from the gateway's request."), "").Write(w)
 }
+
+// refusing answers every request with a fault.
+func refusing(err error) http.HandlerFunc {
+	f, _ := problem.Of(err)
+	return func(w http.ResponseWriter, _ *http.Request) { problem.New(f, "").Write(w) }
+}

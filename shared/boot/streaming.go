@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/rethread/rethread/shared/client/tokens"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/transport/a2a"
-	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/rest"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -35,15 +35,18 @@ type StreamHandler = func(context.Context, events.APIGatewayProxyRequest) (*even
 // with the first byte that the handler writes.
 func Streaming(h http.Handler, log *slog.Logger, now func() time.Time) StreamHandler {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error) {
-		user, expires := ws.Identity(event.RequestContext.Authorizer)
-		ctx, cancel := timed(ctx, user, expires, now())
-		r, err := streamRequest(ctx, event, user)
+		verified := ws.ReadVerified(event.RequestContext.Authorizer)
+		ctx, cancel := timed(ctx, verified, now())
+		r, err := streamRequest(ctx, event, verified.Caller)
 		next := h
-		if errors.Is(err, errPath) {
+		switch {
+		case errors.Is(err, errPath):
 			next = http.HandlerFunc(refusePath)
-		} else if err != nil {
+		case err != nil:
 			cancel()
 			return nil, err
+		case verified.Refused != nil:
+			next = refusing(verified.Refused)
 		}
 		reader, writer := io.Pipe()
 		w := &streamWriter{header: http.Header{}, body: writer, begun: make(chan struct{})}
@@ -67,13 +70,13 @@ func Streaming(h http.Handler, log *slog.Logger, now func() time.Time) StreamHan
 }
 
 // timed ends a request before Lambda's deadline and the expiry of the caller's token.
-func timed(ctx context.Context, user string, expires int64, now time.Time) (context.Context, context.CancelFunc) {
+func timed(ctx context.Context, v ws.Verified, now time.Time) (context.Context, context.CancelFunc) {
 	left := time.Duration(-1)
 	if deadline, ok := ctx.Deadline(); ok {
 		left = max(0, time.Until(deadline)-streamMargin)
 	}
-	if user != "" {
-		if token := time.Unix(expires, 0).Sub(now); left < 0 || token < left {
+	if v.Caller.UserID != "" {
+		if token := time.Unix(v.Expires, 0).Sub(now); left < 0 || token < left {
 			left = max(0, token)
 		}
 	}
@@ -85,7 +88,7 @@ func timed(ctx context.Context, user string, expires int64, now time.Time) (cont
 
 // streamRequest converts the event to a request. It returns errPath if the path cannot
 // be determined.
-func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, user string) (*http.Request, error) {
+func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, caller access.Caller) (*http.Request, error) {
 	body := []byte(event.Body)
 	if event.IsBase64Encoded {
 		var err error
@@ -107,15 +110,13 @@ func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, use
 			query.Set(name, value)
 		}
 	}
-	if user != "" {
-		token, err := tokens.Carried(header, query)
-		if err != nil {
+	if caller.UserID != "" {
+		var err error
+		if caller.Token, err = tokens.Carried(header, query); err != nil {
 			return nil, fmt.Errorf("the gateway let a request through: %w", err)
 		}
-		scope, _ := event.RequestContext.Authorizer["scope"].(string)
-		ctx = frontend.WithCaller(a2a.WithScope(ctx, scope), user, token, scope)
-		ctx = rest.WithScope(rest.WithUser(a2a.WithCaller(ctx, user, token), user), scope)
 	}
+	ctx = access.WithCaller(ctx, caller)
 	ctx = rest.WithRequestID(ctx, event.RequestContext.RequestID)
 	ctx = a2a.WithBase(ctx, base(event, header))
 	target, err := normalPath(event.Path)

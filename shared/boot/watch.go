@@ -30,7 +30,6 @@ func StartWatch() {
 		}
 		return ws.New(ws.Config{
 			Gate:          access.NewGate(d.Store, time.Now, d.Log),
-			AdminScope:    adminScope(),
 			Subscriptions: d.Store, Feed: d.Store, Pusher: pusher, Log: d.Log, Now: time.Now,
 		}), nil
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/test/capacity"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/rest"
@@ -148,7 +149,7 @@ func (r *requests) send(ctx context.Context, to http.Handler, path, key string, 
 	if err != nil {
 		return fmt.Errorf("encode a request: %w", err)
 	}
-	req := httptest.NewRequestWithContext(rest.WithUser(ctx, r.user), http.MethodPost, "/api/v1"+path, bytes.NewReader(encoded))
+	req := httptest.NewRequestWithContext(access.WithCaller(ctx, access.Caller{UserID: r.user, ChangesApp: true}), http.MethodPost, "/api/v1"+path, bytes.NewReader(encoded))
 	req.Header.Set("Content-Type", "application/json")
 	if key != "" {
 		req.Header.Set("Idempotency-Key", key)

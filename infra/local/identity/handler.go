@@ -36,16 +36,17 @@ func (i *Issuer) Handler(prefix string) http.Handler {
 }
 
 type tokenRequest struct {
-	UserID    string `json:"user_id"`
-	ExpiresIn int64  `json:"expires_in"` // seconds; negative for an expired token
-	Scope     string `json:"scope"`      // space-separated
+	UserID    string         `json:"user_id"`
+	ExpiresIn int64          `json:"expires_in"` // seconds; negative for an expired token
+	Scope     string         `json:"scope"`      // space-separated
+	Claims    map[string]any `json:"claims"`     // others
 }
 
 // invalidReason returns the reason that a request is invalid, "" if it is valid.
 func (r tokenRequest) invalidReason() string {
 	switch {
 	case r.UserID == "":
-		return `send {"user_id": "alice"}; optional: "expires_in" in seconds (default: a day) and "scope"`
+		return `send {"user_id": "alice"}; optional: "expires_in" in seconds (default: a day), "scope" and "claims"`
 	case !access.IsUserID(r.UserID): // a token for it would be refused everywhere
 		return fmt.Sprintf("user_id must be at most %d characters and %d bytes", access.MaxUserID, access.MaxUserIDBytes)
 	case r.ExpiresIn > maxLifetime || r.ExpiresIn < -maxLifetime:
@@ -75,7 +76,7 @@ func (i *Issuer) serveToken(rw http.ResponseWriter, r *http.Request) {
 		answer(rw, http.StatusBadRequest, map[string]string{"message": why})
 		return
 	}
-	token, err := i.ScopedToken(req.UserID, req.Scope, time.Duration(req.ExpiresIn)*time.Second)
+	token, err := i.ClaimsToken(req.UserID, req.Scope, req.Claims, time.Duration(req.ExpiresIn)*time.Second)
 	if err != nil {
 		answer(rw, http.StatusInternalServerError, map[string]string{"message": "the token could not be signed"})
 		return

@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -56,11 +57,12 @@ func New(url, audience, dataDir string, now func() time.Time) (*Issuer, error) {
 // Token returns a token for the user that is valid for life; 0 means a day. A
 // negative life gives an expired token.
 func (i *Issuer) Token(userID string, life time.Duration) (string, error) {
-	return i.ScopedToken(userID, "", life)
+	return i.ClaimsToken(userID, "", nil, life)
 }
 
-// ScopedToken returns a token like Token, with the space-separated scope; "" omits it.
-func (i *Issuer) ScopedToken(userID, scope string, life time.Duration) (string, error) {
+// ClaimsToken returns a token like Token, with the space-separated scope and other
+// claims, which do not replace those that every token has; "" omits the scope.
+func (i *Issuer) ClaimsToken(userID, scope string, others map[string]any, life time.Duration) (string, error) {
 	if life == 0 {
 		life = tokenLife
 	}
@@ -69,10 +71,12 @@ func (i *Issuer) ScopedToken(userID, scope string, life time.Duration) (string, 
 	if life < 0 {
 		issued = now.Add(life)
 	}
-	claims := jwt.MapClaims{
+	claims := jwt.MapClaims{}
+	maps.Copy(claims, others)
+	maps.Copy(claims, jwt.MapClaims{
 		"iss": i.url, "aud": i.audience, "sub": userID, "jti": uuid.NewString(),
 		"iat": issued.Unix(), "nbf": issued.Unix(), "exp": now.Add(life).Unix(),
-	}
+	})
 	if scope != "" {
 		claims["scope"] = scope
 	}

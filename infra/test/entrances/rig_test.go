@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/domain/webhook"
@@ -80,7 +81,7 @@ var (
 // No worker accepts a run, so each ends as soon as it has begun.
 func noWorker(context.Context, run.Ref) error { return errNoWorker }
 
-func noSocket(context.Context, string, string, watch.Cursor) (follow.Watcher, error) {
+func noSocket(context.Context, access.Caller, string, watch.Cursor) (follow.Watcher, error) {
 	return nil, errNoSocket
 }
 
@@ -143,9 +144,7 @@ func routes(c rest.Config) []route {
 // ServeHTTP chooses the handler of a path.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	user := r.Header.Get("User")
-	ctx := rest.WithUser(r.Context(), user)
-	ctx = frontend.WithCaller(a2a.WithCaller(ctx, user, "token"), user, "token", "")
-	r = r.WithContext(ctx)
+	r = r.WithContext(access.WithCaller(r.Context(), access.Caller{UserID: user, Token: "token", ChangesApp: true}))
 	path := r.URL.EscapedPath()
 	for prefix, h := range map[string]http.Handler{
 		"/a2a/": s.a2a, "/agui/": s.agui, "/ai-sdk/": s.aisdk, "/v1/": s.openai, "/mcp": s.mcp,

@@ -18,6 +18,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -74,7 +75,7 @@ func New(t testing.TB, handler func(frontend.Config) http.Handler, text string) 
 	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		ctx, cancel := r.limited(req.Context())
 		defer cancel()
-		serve.ServeHTTP(w, req.WithContext(frontend.WithCaller(ctx, req.Header.Get("User"), "token", "")))
+		serve.ServeHTTP(w, req.WithContext(access.WithCaller(ctx, access.Caller{UserID: req.Header.Get("User"), Token: "token", ChangesApp: true})))
 	}))
 	t.Cleanup(r.server.Close)
 	return r

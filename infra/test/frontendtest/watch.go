@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/follow"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
@@ -12,7 +13,7 @@ import (
 
 // watch is a follow.WatchFunc whose connections deliver what a session missed, and are
 // cut by the next write.
-func (r *Rig) watch(ctx context.Context, _, sessionID string, from watch.Cursor) (follow.Watcher, error) {
+func (r *Rig) watch(ctx context.Context, _ access.Caller, sessionID string, from watch.Cursor) (follow.Watcher, error) {
 	r.mu.Lock()
 	changed := r.changed
 	r.mu.Unlock()

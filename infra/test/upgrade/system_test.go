@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -80,14 +81,14 @@ func newSystem(t testing.TB, items []item, now time.Time) *system {
 	s.keys = signing.New(s.store, s.now)
 	s.a2a = a2a.New(a2a.Config{
 		Sessions: s.store, Rewinds: s.store, Runs: s.store, Tasks: s.store, Links: s.store, Grants: s.store, Agents: s,
-		AdminScope: adminScope, StartRun: s.start, Push: s.store, CheckURL: func(string) error { return nil }, PublicKeys: s.keys.Public,
-		Watch: func(context.Context, string, string, watch.Cursor) (follow.Watcher, error) {
+		StartRun: s.start, Push: s.store, CheckURL: func(string) error { return nil }, PublicKeys: s.keys.Public,
+		Watch: func(context.Context, access.Caller, string, watch.Cursor) (follow.Watcher, error) {
 			return nil, errors.New("nobody waits here")
 		},
 		Log: s.log, Now: s.now, NewID: s.newID, Modified: now,
 	})
 	s.socket = ws.New(ws.Config{
-		Gate: access.NewGate(s.store, s.now, s.log), Subscriptions: s.store, Feed: s.store, Pusher: s, AdminScope: adminScope,
+		Gate: access.NewGate(s.store, s.now, s.log), Subscriptions: s.store, Feed: s.store, Pusher: s,
 		Log: s.log, Now: s.now,
 	})
 	return s
@@ -98,7 +99,7 @@ func (s *system) config() rest.Config {
 		Sessions: s.store, Rewinds: s.store, Artifacts: s.store, Tasks: s.store, Feedback: s.store, Idempotency: s.store,
 		Grants: s.store, Shares: s.store, Runs: s.store, Automations: s.store, Erasures: s.store, Quotas: s.store,
 		Exports: s.store, Imports: s.store, Webhooks: s.store, Deliveries: s, Agents: s,
-		StartRun: s.start, AdminScope: adminScope, NewToken: s.newID, CheckURL: func(string) error { return nil },
+		StartRun: s.start, NewToken: s.newID, CheckURL: func(string) error { return nil },
 		NewSecret: func() (webhook.Secret, error) { return webhook.NewSecret(s.random) },
 		Log:       s.log, Now: s.now, NewID: s.newID,
 	}
@@ -166,12 +167,13 @@ func (s *system) do(t testing.TB, r request) *httptest.ResponseRecorder {
 	if !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/a2a/") {
 		path = "/api/v1" + path
 	}
-	ctx := rest.WithRequestID(t.Context(), "request")
+	ctx := access.WithCaller(rest.WithRequestID(t.Context(), "request"),
+		access.Caller{UserID: r.user, Admin: r.scope == adminScope, ChangesApp: true, Token: "token"})
 	h := s.a2a
 	if strings.HasPrefix(path, "/a2a/") {
-		ctx = a2a.WithScope(a2a.WithBase(a2a.WithCaller(ctx, r.user, "token"), "https://api.example"), r.scope)
+		ctx = a2a.WithBase(ctx, "https://api.example")
 	} else {
-		ctx, h = rest.WithScope(rest.WithUser(ctx, r.user), r.scope), s.rest[resource(path)]
+		h = s.rest[resource(path)]
 	}
 	if h == nil {
 		t.Fatalf("%s has no handler", path)
@@ -211,7 +213,7 @@ func (s *system) say(t testing.TB, user, scope, connection, body string) []frame
 	var event events.APIGatewayWebsocketProxyRequest
 	event.Body = body
 	event.RequestContext.EventType, event.RequestContext.ConnectionID = "MESSAGE", connection
-	event.RequestContext.Authorizer = map[string]any{"sub": user, "scope": scope, "exp": fmt.Sprint(s.now().Add(time.Hour).Unix())}
+	event.RequestContext.Authorizer = map[string]any{"sub": user, "admin": strconv.FormatBool(scope == adminScope), "exp": fmt.Sprint(s.now().Add(time.Hour).Unix())}
 	if a, err := s.socket(t.Context(), event); err != nil || a.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d %v", body, a.StatusCode, err)
 	}

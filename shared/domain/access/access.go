@@ -6,8 +6,6 @@ package access
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/rethread/rethread/shared/base/fault"
 )
@@ -50,19 +48,6 @@ func ParseRight(name string) (Right, error) {
 		return Write, nil
 	}
 	return None, fault.New(fault.Invalid, "%q is no right: use read or write", name)
-}
-
-// Caller is the authenticated user of a verified token.
-type Caller struct {
-	UserID string
-	// Admin is set if the token's scope lets the caller read every session.
-	Admin bool
-}
-
-// Admin reports whether a token's scope, words separated by spaces (RFC 6749,
-// section 3.3), contains the word for admins; "" disables admins.
-func Admin(scope, word string) bool {
-	return word != "" && slices.Contains(strings.Fields(scope), word)
 }
 
 // Permission is what a caller may do with a session, and the owner as whom the

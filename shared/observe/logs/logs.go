@@ -21,6 +21,7 @@ const (
 	SessionID = "session_id"
 	RunID     = "run_id"
 	UserID    = "user_id"
+	ServiceID = "service_id" // the service that acts for the user
 	Route     = "route"
 	Status    = "status"
 )

@@ -46,9 +46,6 @@ type Config struct {
 	Agents   Agents
 	// Grants gives users other than the owner access to sessions.
 	Grants access.Grants
-	// AdminScope is the word in a token's scope that lets its bearer read every
-	// session; "" disables it.
-	AdminScope string
 	// StartRun hands a started run to a worker and returns without waiting for
 	// it.
 	StartRun func(context.Context, run.Ref) error
@@ -77,39 +74,6 @@ type Config struct {
 	// StreamTurn is how long the lease of a dead stream counts, and the
 	// interval at which a live stream renews its lease: 90 s.
 	StreamTurn time.Duration
-}
-
-// caller is the caller of a request.
-type caller struct {
-	user  string
-	token string // to subscribe with
-}
-
-type callerKey struct{}
-
-// WithCaller adds the caller, as verified by the gateway, and the caller's
-// token to a context.
-func WithCaller(ctx context.Context, user, token string) context.Context {
-	return context.WithValue(ctx, callerKey{}, caller{user: user, token: token})
-}
-
-func callerOf(ctx context.Context) caller {
-	c, _ := ctx.Value(callerKey{}).(caller)
-	return c
-}
-
-type scopeKey struct{}
-
-// WithScope adds the scope of the caller's token to a context: words separated
-// by blanks (RFC 6749, section 3.3).
-func WithScope(ctx context.Context, scope string) context.Context {
-	return context.WithValue(ctx, scopeKey{}, scope)
-}
-
-// guest returns the caller as the access gate expects it.
-func (h *handler) guest(ctx context.Context) access.Caller {
-	scope, _ := ctx.Value(scopeKey{}).(string)
-	return access.Caller{UserID: callerOf(ctx).user, Admin: access.Admin(scope, h.AdminScope)}
 }
 
 type baseKey struct{}

@@ -15,7 +15,7 @@ import (
 // readSession reads a context's session if the caller may do the action with
 // it, as its owner or as a guest. Its UserID is the owner.
 func (h *handler) readSession(ctx context.Context, id string, a access.Action) (s session.Session, err error) {
-	err = h.gate.Do(ctx, h.guest(ctx), id, a, func(p access.Permission) error {
+	err = h.gate.Do(ctx, access.CallerOf(ctx), id, a, func(p access.Permission) error {
 		var err error
 		s, err = h.Sessions.Get(ctx, p.Owner, id)
 		return err
@@ -26,7 +26,7 @@ func (h *handler) readSession(ctx context.Context, id string, a access.Action) (
 // recheckGuest returns an error if the caller may no longer do the action with
 // a task in another user's session.
 func (h *handler) recheckGuest(ctx context.Context, link task.Link, a access.Action) error {
-	permission, err := h.gate.Permission(ctx, h.guest(ctx), link.SessionID, a)
+	permission, err := h.gate.Permission(ctx, access.CallerOf(ctx), link.SessionID, a)
 	switch {
 	case err == nil && permission.Owner == link.UserID:
 		return nil
@@ -39,7 +39,7 @@ func (h *handler) recheckGuest(ctx context.Context, link task.Link, a access.Act
 // recheckWatch returns an error if a stream must not send what was just read: a
 // guest's permission may have ended since the stream began.
 func (h *handler) recheckWatch(ctx context.Context, link task.Link) error {
-	if link.UserID == callerOf(ctx).user {
+	if link.UserID == access.CallerOf(ctx).UserID {
 		return nil
 	}
 	return h.recheckGuest(ctx, link, access.Watch)
@@ -52,7 +52,7 @@ func (h *handler) onlyReadable(ctx context.Context, links []task.Link) ([]task.L
 	for _, l := range links {
 		may, known := readable[l.SessionID]
 		switch {
-		case l.UserID == callerOf(ctx).user:
+		case l.UserID == access.CallerOf(ctx).UserID:
 			may = true
 		case !known:
 			err := h.recheckGuest(ctx, l, access.ReadTasks)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
@@ -86,7 +87,7 @@ func TestInvalidQueries(t *testing.T) {
 			if err != nil {
 				continue // the gateway refuses it
 			}
-			r := httptest.NewRequestWithContext(a2a.WithCaller(t.Context(), alice, "token"), http.MethodGet, "/", http.NoBody)
+			r := httptest.NewRequestWithContext(access.WithCaller(t.Context(), access.Caller{UserID: alice, Token: "token"}), http.MethodGet, "/", http.NoBody)
 			r.URL = at
 			got := httptest.NewRecorder()
 			h.ServeHTTP(got, r)

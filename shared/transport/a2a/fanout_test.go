@@ -16,6 +16,7 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
@@ -51,7 +52,7 @@ type fakeConnection struct {
 }
 
 // open is an follow.WatchFunc. A connection begins with the catch-up.
-func (n *fakeFanOut) open(ctx context.Context, _, sessionID string, from watch.Cursor) (follow.Watcher, error) {
+func (n *fakeFanOut) open(ctx context.Context, _ access.Caller, sessionID string, from watch.Cursor) (follow.Watcher, error) {
 	l, err := n.connect()
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package a2a
 import (
 	"context"
 
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/transport/follow"
@@ -16,7 +17,7 @@ func (h *handler) follower() follow.Config {
 
 func (h *handler) target(ctx context.Context, link task.Link) follow.Target {
 	return follow.Target{
-		UserID: link.UserID, SessionID: link.SessionID, Runs: link.Runs, After: link.After, Token: callerOf(ctx).token,
+		UserID: link.UserID, SessionID: link.SessionID, Runs: link.Runs, After: link.After, Caller: access.CallerOf(ctx),
 		Recheck: func(ctx context.Context) error { return h.recheckWatch(ctx, link) },
 	}
 }
@@ -42,5 +43,5 @@ func (h *handler) awaitReply(ctx context.Context, link task.Link) (task.Link, er
 // withLease calls do while it holds one of the caller's open streams.
 func (h *handler) withLease(ctx context.Context, do func(context.Context)) error {
 	leases := follow.Leases{Streams: h.Streams, Turn: h.StreamTurn, Subject: "a2a", Log: h.Log}
-	return leases.Do(ctx, callerOf(ctx).user, do)
+	return leases.Do(ctx, access.CallerOf(ctx).UserID, do)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/follow"
 )
@@ -71,7 +72,7 @@ func TestSocket(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			news, err := follow.Socket(serveFrames(t, test.frames), http.DefaultClient)(t.Context(), "token", "s", watch.Cursor{})
+			news, err := follow.Socket(serveFrames(t, test.frames), http.DefaultClient)(t.Context(), access.Caller{Token: "token"}, "s", watch.Cursor{})
 			if err == nil {
 				_, err = news.Next(t.Context())
 				news.Close()

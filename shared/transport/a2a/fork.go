@@ -51,7 +51,7 @@ func (h *handler) mergedLink(of session.Session) (task.Link, bool) {
 // in forks.
 func (h *handler) links(ctx context.Context, contextID string) ([]task.Link, error) {
 	if contextID == "" {
-		links, err := h.userLinks(ctx, callerOf(ctx).user, "")
+		links, err := h.userLinks(ctx, access.CallerOf(ctx).UserID, "")
 		if err != nil {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (tas
 		return task.Link{}, lib.ErrTaskNotFound
 	}
 	var link task.Link
-	_, _, err := h.gate.FindTask(ctx, h.guest(ctx), a, func(user string) (access.Location, error) {
+	_, _, err := h.gate.FindTask(ctx, access.CallerOf(ctx), a, func(user string) (access.Location, error) {
 		var err error
 		link, err = h.Links.Link(ctx, user, string(id))
 		return access.Location{Owner: link.UserID, SessionID: link.SessionID}, err
@@ -86,7 +86,7 @@ func (h *handler) ListTasks(ctx context.Context, req *lib.ListTasksRequest) (*li
 	if err != nil {
 		return nil, err
 	}
-	list := cursor.List{callerOf(ctx).user, "a2a tasks", h.agent, req.ContextID}
+	list := cursor.List{access.CallerOf(ctx).UserID, "a2a tasks", h.agent, req.ContextID}
 	var after taskPosition
 	if list.Decode(req.PageToken, &after) != nil {
 		return nil, lib.NewError(lib.ErrInvalidParams, "pageToken is none of this list's")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
@@ -34,7 +35,7 @@ func configOf(store *stores.Store) a2a.Config {
 // post sends a JSON body as alice; version "" stands for clients of 0.3.
 func post(t testing.TB, h http.Handler, version, path, body string) *httptest.ResponseRecorder {
 	t.Helper()
-	ctx := a2a.WithCaller(t.Context(), alice, "token")
+	ctx := access.WithCaller(t.Context(), access.Caller{UserID: alice, Token: "token"})
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	if version != "" {

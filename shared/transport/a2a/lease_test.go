@@ -11,10 +11,10 @@ import (
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/stores"
-	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
 // reportingStreams reports each renewal of a lease to a waiting test.
@@ -127,7 +127,7 @@ func TestBlockingSend(t *testing.T) {
 func TestFunctionDeadline(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, (*fakeFanOut).send)
-	ctx, timeUp := context.WithCancel(a2a.WithCaller(t.Context(), alice, "token"))
+	ctx, timeUp := context.WithCancel(access.WithCaller(t.Context(), access.Caller{UserID: alice, Token: "token"}))
 	defer timeUp()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":`+
 		`{"message":{"messageId":"m","role":"ROLE_USER","contextId":%q,"parts":[{"text":"hi"}]}}}`, r.context)
@@ -189,7 +189,7 @@ func TestReaderLeaves(t *testing.T) {
 			r := newRig(t, (*fakeFanOut).send)
 			ended := make(chan int, 2)
 			call := func(format, id string) {
-				req := httptest.NewRequestWithContext(a2a.WithCaller(t.Context(), alice, "token"), http.MethodPost,
+				req := httptest.NewRequestWithContext(access.WithCaller(t.Context(), access.Caller{UserID: alice, Token: "token"}), http.MethodPost,
 					"/a2a/helper", strings.NewReader(fmt.Sprintf(format, id)))
 				req.Header.Set("Content-Type", "application/json")
 				req.Header.Set("A2A-Version", version)

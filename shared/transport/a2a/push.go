@@ -159,7 +159,7 @@ func (h *handler) preparePush(
 		return undo, nil
 	}
 	asked := req.Config != nil && req.Config.PushConfig != nil
-	if asked && link.UserID != callerOf(ctx).user { // a guest's permission may end, notifications would not
+	if asked && link.UserID != access.CallerOf(ctx).UserID { // a guest's permission may end, notifications would not
 		return undo, errOwnerOnly("have others notified of it")
 	}
 	since := time.Time{}

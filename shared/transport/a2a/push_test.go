@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/stores"
@@ -42,7 +43,7 @@ func newPushServer(t *testing.T) *pushServer {
 	handler := a2a.New(config)
 	h.handler = handler
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handler.ServeHTTP(w, r.WithContext(a2a.WithCaller(r.Context(), r.Header.Get("X-User"), "token")))
+		handler.ServeHTTP(w, r.WithContext(access.WithCaller(r.Context(), access.Caller{UserID: r.Header.Get("X-User"), Token: "token"})))
 	}))
 	t.Cleanup(h.server.Close)
 	return h

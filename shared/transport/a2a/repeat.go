@@ -36,7 +36,7 @@ func (h *handler) messageIDs(ctx context.Context, m *lib.Message) (messageIDs, e
 		return messageIDs{}, fmt.Errorf("read the parts of a message: %w", err)
 	}
 	derived := func(kind string) string {
-		parts := []string{kind, callerOf(ctx).user, h.agent, m.ContextID, string(m.TaskID), m.ID, string(content)}
+		parts := []string{kind, access.CallerOf(ctx).UserID, h.agent, m.ContextID, string(m.TaskID), m.ID, string(content)}
 		return uuid.NewSHA1(uuid.NameSpaceOID, []byte(strings.Join(parts, "\x00"))).String()
 	}
 	ids := messageIDs{task: string(m.TaskID), run: derived("run"), context: m.ContextID}

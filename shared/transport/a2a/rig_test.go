@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -79,7 +80,7 @@ func newRig(t *testing.T, carry func(*fakeFanOut, watch.Message)) *rig {
 	config.Streams, config.StreamTurn = reportingStreams{store, r.renewed}, checkEvery
 	r.handler = a2a.New(config)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		r.handler.ServeHTTP(w, req.WithContext(a2a.WithCaller(req.Context(), alice, "token")))
+		r.handler.ServeHTTP(w, req.WithContext(access.WithCaller(req.Context(), access.Caller{UserID: alice, Token: "token"})))
 	}))
 	t.Cleanup(server.Close)
 	var err error

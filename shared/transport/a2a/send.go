@@ -189,7 +189,7 @@ func (h *handler) dispatch(ctx context.Context, link *task.Link, started run.Run
 	if known {
 		err = h.Links.ExtendLink(ctx, link.UserID, link.TaskID, ref.RunID)
 	} else {
-		err = h.Links.AddLink(ctx, *link, callerOf(ctx).user)
+		err = h.Links.AddLink(ctx, *link, access.CallerOf(ctx).UserID)
 	}
 	if err != nil || started.Status.Final() {
 		return err
@@ -233,7 +233,7 @@ func (h *handler) waitingTask(ctx context.Context, m *lib.Message) (task.Link, e
 // ensureContext returns the session of a context, and creates it if it does not
 // exist.
 func (h *handler) ensureContext(ctx context.Context, id string) (session.Session, error) {
-	user := callerOf(ctx).user
+	user := access.CallerOf(ctx).UserID
 	s, err := h.readSession(ctx, id, access.StartRun)
 	if !errors.Is(err, fault.Of(fault.NotFound)) {
 		return s, contextError(err)

@@ -79,7 +79,7 @@ func (s *server) forAgent(serve func(http.ResponseWriter, *http.Request, a2asrv.
 	return func(w http.ResponseWriter, r *http.Request) {
 		agent := s.agentOf(r)
 		switch {
-		case callerOf(r.Context()).user == "":
+		case access.CallerOf(r.Context()).UserID == "":
 			refuse(w, http.StatusUnauthorized, "send a bearer token")
 			return
 		case !s.Agents.HasAgent(agent):

@@ -13,6 +13,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
@@ -28,7 +29,7 @@ func ask(t *testing.T, method, path, body string, header http.Header) *httptest.
 	config := configOf(nil)
 	config.Modified, config.AllowedOrigin = time.Unix(1, 0), "*"
 	h := a2a.New(config)
-	ctx := a2a.WithBase(a2a.WithCaller(t.Context(), "alice", "token"), "https://api.example/live")
+	ctx := a2a.WithBase(access.WithCaller(t.Context(), access.Caller{UserID: "alice", Token: "token"}), "https://api.example/live")
 	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	r.Header = header
 	recorder := httptest.NewRecorder()

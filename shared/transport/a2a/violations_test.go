@@ -11,7 +11,7 @@ import (
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/domain/access"
 )
 
 // TestViolations requires that errors name the fields that break a rule, over both
@@ -45,7 +45,7 @@ func TestViolations(t *testing.T) {
 // violations returns the fields that the error to a request names.
 func (h *pushServer) violations(t *testing.T, path, body string) string {
 	t.Helper()
-	r := httptest.NewRequestWithContext(a2a.WithCaller(t.Context(), alice, "token"), http.MethodPost, path, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(access.WithCaller(t.Context(), access.Caller{UserID: alice, Token: "token"}), http.MethodPost, path, strings.NewReader(body))
 	r.Header = http.Header{"Content-Type": {"application/json"}, "A2a-Version": {"1.0"}}
 	w := httptest.NewRecorder()
 	h.handler.ServeHTTP(w, r)

@@ -10,6 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -54,8 +55,8 @@ type Config struct {
 type Target struct {
 	UserID, SessionID string // UserID is the session's owner
 	Runs              []string
-	After             int64  // a position before the runs' events
-	Token             string // of the caller, to watch with
+	After             int64         // a position before the runs' events
+	Caller            access.Caller // to watch as
 	// Recheck returns an error if the caller may not watch the session any longer.
 	Recheck func(context.Context) error
 }
@@ -117,7 +118,7 @@ func (f *follower) run(ctx context.Context) error {
 			from = f.begin
 		}
 		f.order.Subscribed()
-		watcher, err := f.Watch(ctx, f.target.Token, f.target.SessionID, from)
+		watcher, err := f.Watch(ctx, f.target.Caller, f.target.SessionID, from)
 		if err != nil {
 			if err := f.waitToReconnect(ctx, &f.failures, err); err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/problem"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
@@ -15,9 +16,9 @@ import (
 // subscribeTime bounds a subscription to the WebSocket API.
 const subscribeTime = 10 * time.Second
 
-// WatchFunc watches a session from a position on, with a caller's token; its
+// WatchFunc watches a session from a position on, for a caller; its
 // errors are those of Watcher, and fault.NotFound.
-type WatchFunc func(ctx context.Context, token, sessionID string, from watch.Cursor) (Watcher, error)
+type WatchFunc func(ctx context.Context, caller access.Caller, sessionID string, from watch.Cursor) (Watcher, error)
 
 // Watcher delivers what happens in a session. It is not safe for concurrent
 // use.
@@ -33,8 +34,8 @@ type Watcher interface {
 // same fan-out serves all watchers.
 func Socket(url string, httpClient *http.Client) WatchFunc {
 	api := subscription.API{URL: url, Client: httpClient, Answer: subscribeTime}
-	return func(ctx context.Context, token, sessionID string, from watch.Cursor) (Watcher, error) {
-		s, err := api.Open(ctx, token, sessionID, watch.From{Cursor: &from})
+	return func(ctx context.Context, caller access.Caller, sessionID string, from watch.Cursor) (Watcher, error) {
+		s, err := api.Open(ctx, caller, sessionID, watch.From{Cursor: &from})
 		if err != nil {
 			return nil, final(err)
 		}

@@ -21,7 +21,7 @@ func (b *Beginning) start(ctx context.Context, out *Begun, of session.Session, i
 		if err := fault.CheckNewID(b.In.SessionAt, b.In.SessionID); err != nil {
 			return err
 		}
-		fresh := session.New{ID: b.In.SessionID, UserID: callerOf(ctx).user, Agent: b.Agent, Nonce: b.NewID()}
+		fresh := session.New{ID: b.In.SessionID, UserID: access.CallerOf(ctx).UserID, Agent: b.Agent, Nonce: b.NewID()}
 		if err := fresh.Validate(); err != nil {
 			return err
 		}

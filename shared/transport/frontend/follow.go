@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/follow"
@@ -24,7 +25,7 @@ func (s *Server) Follow(ctx context.Context, b *Begun, left func() bool, update 
 	recheck := func(ctx context.Context) error { return s.recheck(ctx, b.Ref.UserID, b.Ref.SessionID) }
 	target := follow.Target{
 		UserID: b.Ref.UserID, SessionID: b.Ref.SessionID, Runs: []string{b.Ref.RunID}, After: b.After,
-		Token: callerOf(ctx).token, Recheck: recheck,
+		Caller: access.CallerOf(ctx), Recheck: recheck,
 	}
 	if err := s.awaitTurn(ctx, b, left, config, target); err != nil {
 		return run.Run{}, err

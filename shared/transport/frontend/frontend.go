@@ -37,9 +37,6 @@ type Config struct {
 	Agents   Agents
 	// Grants gives users other than the owner access to sessions.
 	Grants access.Grants
-	// AdminScope is the word in a token's scope that lets its bearer read every
-	// session; "" disables it.
-	AdminScope string
 	// StartRun hands a started run to a worker and returns without waiting for it.
 	StartRun func(context.Context, run.Ref) error
 	// Watch opens a connection that delivers what happens in a session.
@@ -61,25 +58,4 @@ type Config struct {
 	StreamTurn time.Duration
 	// KeepAlive is the interval of comments on an idle stream: 15 s.
 	KeepAlive time.Duration
-}
-
-// caller is the caller of a request.
-type caller struct {
-	user, token, scope string
-}
-
-type callerKey struct{}
-
-// WithCaller adds the caller, as verified by the gateway, with its token and the
-// token's scope, to a context.
-func WithCaller(ctx context.Context, user, token, scope string) context.Context {
-	return context.WithValue(ctx, callerKey{}, caller{user: user, token: token, scope: scope})
-}
-
-// User returns the caller of a request; "" if there is none.
-func User(ctx context.Context) string { return callerOf(ctx).user }
-
-func callerOf(ctx context.Context) caller {
-	c, _ := ctx.Value(callerKey{}).(caller)
-	return c
 }

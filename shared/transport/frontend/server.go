@@ -75,7 +75,7 @@ func (s *Server) Handle(serve func(w http.ResponseWriter, r *http.Request, agent
 		agent := s.agentOf(r)
 		var err error
 		switch {
-		case callerOf(r.Context()).user == "":
+		case access.CallerOf(r.Context()).UserID == "":
 			err = fault.New(fault.Unauthorized, "send a bearer token")
 		case chi.URLParam(r, "agent") != "" && !s.Agents.HasAgent(agent):
 			err = fault.New(fault.NotFound, "no agent has this name")
@@ -128,15 +128,9 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// guest returns the caller as the access gate expects it.
-func (s *Server) guest(ctx context.Context) access.Caller {
-	c := callerOf(ctx)
-	return access.Caller{UserID: c.user, Admin: access.Admin(c.scope, s.AdminScope)}
-}
-
 // Do calls do with the caller's permission for an action on a session.
 func (s *Server) Do(ctx context.Context, id string, a access.Action, do func(access.Permission) error) error {
-	return s.gate.Do(ctx, s.guest(ctx), id, a, do)
+	return s.gate.Do(ctx, access.CallerOf(ctx), id, a, do)
 }
 
 // ReadSession reads a session if the caller may do the action with it. Its UserID is
@@ -154,10 +148,10 @@ func (s *Server) ReadSession(ctx context.Context, id string, a access.Action) (o
 // recheck returns an error if a stream must not send what was just read: a guest's
 // permission may have ended since the stream began.
 func (s *Server) recheck(ctx context.Context, owner, sessionID string) error {
-	if owner == callerOf(ctx).user {
+	if owner == access.CallerOf(ctx).UserID {
 		return nil
 	}
-	p, err := s.gate.Permission(ctx, s.guest(ctx), sessionID, access.Watch)
+	p, err := s.gate.Permission(ctx, access.CallerOf(ctx), sessionID, access.Watch)
 	if err == nil && p.Owner != owner { // another session has the id now
 		return fault.Missing("Session")
 	}
@@ -168,7 +162,7 @@ func (s *Server) recheck(ctx context.Context, owner, sessionID string) error {
 func (s *Server) WithLease(ctx context.Context, do func(context.Context) error) error {
 	leases := follow.Leases{Streams: s.Streams, Turn: s.StreamTurn, Subject: s.subject, Log: s.Log}
 	var err error
-	refused := leases.Do(ctx, callerOf(ctx).user, func(ctx context.Context) { err = do(ctx) })
+	refused := leases.Do(ctx, access.CallerOf(ctx).UserID, func(ctx context.Context) { err = do(ctx) })
 	return errors.Join(refused, err)
 }
 

@@ -29,7 +29,7 @@ type artifactPage struct {
 }
 
 func (s *server) listArtifacts(ctx context.Context, in artifactsArgs) (any, error) {
-	list := cursor.List{s.caller(ctx).UserID, "artifacts", in.SessionID}
+	list := cursor.List{access.CallerOf(ctx).UserID, "artifacts", in.SessionID}
 	after, err := list.DecodeText(in.Cursor)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func (s *server) do(ctx context.Context, id string, a access.Action, do func(acc
 		return err
 	}
 	logs.Add(ctx, slog.String(logs.SessionID, id))
-	caller := s.caller(ctx)
+	caller := access.CallerOf(ctx)
 	readable := false // whether the refusal came from what is done in a session that the caller may use
 	err := s.gate.Do(ctx, caller, id, a, func(p access.Permission) error {
 		readable = readable || p.Guest()

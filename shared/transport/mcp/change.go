@@ -161,7 +161,7 @@ func (s *server) ids(ctx context.Context, requestID, tool string, args any) (fir
 	if requestID == "" {
 		return s.NewID(), s.NewID(), nil
 	}
-	name, err := json.Marshal([]any{"rethread mcp", s.caller(ctx).UserID, tool, args})
+	name, err := json.Marshal([]any{"rethread mcp", access.CallerOf(ctx).UserID, tool, args})
 	if err != nil {
 		return "", "", fmt.Errorf("derive an id: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/capacity"
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/mcp"
@@ -96,7 +97,7 @@ func handlersOf(store *stores.Store) handlers {
 
 func (h handlers) must(t *testing.T, method, path, body string) {
 	t.Helper()
-	r := httptest.NewRequestWithContext(rest.WithUser(t.Context(), alice), method, "/api/v1"+path, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(access.WithCaller(t.Context(), access.Caller{UserID: alice, ChangesApp: true}), method, "/api/v1"+path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	if h(path).ServeHTTP(w, r); w.Code > 299 {

@@ -19,7 +19,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 // maxBody is the largest body of a request, in bytes. Arguments are ids and short texts.
@@ -49,9 +48,6 @@ type Config struct {
 	Shares    Shares
 	// Grants gives users other than the owner access to sessions.
 	Grants access.Grants
-	// AdminScope is the word in a token's scope that lets its bearer read every
-	// session; "" disables it.
-	AdminScope string
 	// AllowedOrigin is the web origin whose pages may call; "*" allows all, "" none.
 	AllowedOrigin string
 	OAuth         OAuth
@@ -68,7 +64,7 @@ type server struct {
 	http http.Handler
 }
 
-// New returns the server. It finds the caller where rest.WithUser has put it.
+// New returns the server. It finds the caller where access.WithCaller has put it.
 func New(c Config) (http.Handler, error) {
 	s := &server{Config: c, gate: access.NewGate(c.Grants, c.Now, c.Log)}
 	of := sdk.NewServer(
@@ -140,7 +136,7 @@ func (s *server) recover(ctx context.Context, w http.ResponseWriter) {
 // check refuses a request without an identity, and one from a page of another web site:
 // the specification demands it against DNS rebinding.
 func (s *server) check(r *http.Request) error {
-	if s.caller(r.Context()).UserID == "" {
+	if access.CallerOf(r.Context()).UserID == "" {
 		return fault.New(fault.Unauthorized, "no identity: send a bearer token")
 	}
 	origin := r.Header.Get("Origin")
@@ -153,5 +149,3 @@ func (s *server) check(r *http.Request) error {
 func (s *server) logPanic(ctx context.Context, v any) {
 	s.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
 }
-
-func (s *server) caller(ctx context.Context) access.Caller { return rest.CallerOf(ctx, s.AdminScope) }

@@ -66,7 +66,7 @@ func (s *server) readSession(ctx context.Context, in readArgs) (any, error) {
 	if in.View != "" {
 		q.View = session.View(in.View)
 	}
-	list := cursor.List{s.caller(ctx).UserID, "events", in.SessionID, string(q.View), in.Order, strconv.FormatInt(in.After, 10)}
+	list := cursor.List{access.CallerOf(ctx).UserID, "events", in.SessionID, string(q.View), in.Order, strconv.FormatInt(in.After, 10)}
 	var err error
 	if q.Resume, err = list.DecodeLog(in.Cursor); err != nil {
 		return nil, err

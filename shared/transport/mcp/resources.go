@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/cursor"
 )
@@ -114,7 +115,7 @@ func (s *server) listResources(ctx context.Context, next sdk.MethodHandler, r sd
 	if !ok {
 		return nil, rpcError(s.fault(ctx, fmt.Errorf("a list of resources has the type %T", r)))
 	}
-	list := cursor.List{s.caller(ctx).UserID, "resources"}
+	list := cursor.List{access.CallerOf(ctx).UserID, "resources"}
 	var at resourcePosition
 	text := ""
 	if given.Params != nil {
@@ -157,7 +158,7 @@ func (s *server) listResources(ctx context.Context, next sdk.MethodHandler, r sd
 // one at the end.
 func (s *server) resources(ctx context.Context, at resourcePosition, first bool) ([]*sdk.Resource, resourcePosition, error) {
 	if len(at.Sessions) == 0 && (first || at.Next != "") {
-		page, err := s.Sessions.List(ctx, session.ListQuery{UserID: s.caller(ctx).UserID, Limit: resourceSessions, After: at.Next})
+		page, err := s.Sessions.List(ctx, session.ListQuery{UserID: access.CallerOf(ctx).UserID, Limit: resourceSessions, After: at.Next})
 		if err != nil {
 			return nil, at, err
 		}

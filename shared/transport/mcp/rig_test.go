@@ -25,7 +25,6 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/mcp"
-	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 const alice, bob = "alice", "bob"
@@ -63,7 +62,7 @@ func newRig(t testing.TB, change ...func(*mcp.Config)) *rig {
 	log := slog.New(slog.NewTextHandler(r.log, nil))
 	r.store = stores.New(r.engine, sessions.WithCodec(storetest.Codec()), sessions.WithLogger(log))
 	c := mcp.Config{
-		Sessions: r.store, Rewinds: r.store, Artifacts: r.store, Shares: r.store, Grants: r.store, AdminScope: "support",
+		Sessions: r.store, Rewinds: r.store, Artifacts: r.store, Shares: r.store, Grants: r.store,
 		AllowedOrigin: "https://app.example", Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
 	for _, do := range change {
@@ -79,7 +78,7 @@ func newRig(t testing.TB, change ...func(*mcp.Config)) *rig {
 			q.Header.Set("X-Forwarded-Proto", "http")
 		}
 		user, scope, _ := strings.Cut(strings.TrimPrefix(q.Header.Get("Authorization"), "Bearer "), " ")
-		handler.ServeHTTP(w, q.WithContext(rest.WithScope(rest.WithUser(q.Context(), user), scope)))
+		handler.ServeHTTP(w, q.WithContext(access.WithCaller(q.Context(), access.Caller{UserID: user, Admin: scope == "support", ChangesApp: true})))
 	}))
 	t.Cleanup(server.Close)
 	r.url = server.URL + "/mcp"

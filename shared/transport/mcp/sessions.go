@@ -61,7 +61,7 @@ func (s *server) searchSessions(ctx context.Context, in searchArgs) (any, error)
 }
 
 func (s *server) sessions(ctx context.Context, in listArgs, where, text string) (any, error) {
-	user, kind := s.caller(ctx).UserID, "own"
+	user, kind := access.CallerOf(ctx).UserID, "own"
 	own, shared := s.Sessions.List, s.Shares.SharedWith
 	if where == messages {
 		own, shared = s.Sessions.Search, s.Shares.SearchSharedWith

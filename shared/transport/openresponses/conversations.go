@@ -64,10 +64,10 @@ func (s *server) postConversation(w http.ResponseWriter, r *http.Request) error 
 	}
 	id, nonce := s.NewID(), s.NewID()
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
-		id = hash(frontend.User(r.Context()), key)
+		id = hash(access.CallerOf(r.Context()).UserID, key)
 		nonce = id
 	}
-	fresh := session.New{ID: newConversation(id), UserID: frontend.User(r.Context()), Metadata: metadata, Nonce: nonce}
+	fresh := session.New{ID: newConversation(id), UserID: access.CallerOf(r.Context()).UserID, Metadata: metadata, Nonce: nonce}
 	if err := fresh.Validate(); err != nil {
 		return err
 	}

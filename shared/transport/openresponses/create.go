@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/openresponses/convert"
@@ -85,7 +86,7 @@ func (s *server) newCreation(r *http.Request, req convert.Request, body []byte) 
 	if len(key) > maxKey {
 		return nil, fault.Field(fault.Malformed, "Idempotency-Key", "must be at most %d characters", maxKey)
 	}
-	id := hash(frontend.User(r.Context()), key)
+	id := hash(access.CallerOf(r.Context()).UserID, key)
 	return &creation{
 		server: s, req: req, runID: "run_" + id, session: newConversation(id), nonce: id, body: hash(string(body)),
 	}, nil
@@ -104,7 +105,7 @@ func hash(texts ...string) string {
 
 // createSession creates the session of a response without a conversation.
 func (c *creation) createSession(ctx context.Context) (session.Session, error) {
-	fresh := session.New{ID: c.session, UserID: frontend.User(ctx), Agent: c.req.Model, Nonce: c.nonce}
+	fresh := session.New{ID: c.session, UserID: access.CallerOf(ctx).UserID, Agent: c.req.Model, Nonce: c.nonce}
 	if err := fresh.Validate(); err != nil {
 		return session.Session{}, err
 	}

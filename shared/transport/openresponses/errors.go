@@ -6,7 +6,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/base/problem"
-	"github.com/rethread/rethread/shared/transport/frontend"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/transport/openresponses/convert"
 )
 
@@ -31,7 +31,7 @@ const (
 func (s *server) handle(serve func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var err error
-		if frontend.User(r.Context()) == "" {
+		if access.CallerOf(r.Context()).UserID == "" {
 			err = fault.New(fault.Unauthorized, "Send a bearer token: it is the API key of an SDK.")
 		} else {
 			err = serve(w, r)

@@ -171,7 +171,7 @@ func (s *server) postItems(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := s.NewID()
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
-		id = hash(frontend.User(r.Context()), key)
+		id = hash(access.CallerOf(r.Context()).UserID, key)
 	}
 	stored, err := s.appendItems(r, of, added, "items-"+id)
 	if err != nil {

@@ -46,7 +46,7 @@ func (a *api) serve(e endpoint) http.HandlerFunc {
 }
 
 func (a *api) newCall(r *http.Request) *call {
-	caller := CallerOf(r.Context(), a.AdminScope)
+	caller := access.CallerOf(r.Context())
 	return &call{
 		Request: r, user: caller.UserID, requestID: requestIDOf(r.Context()), newID: a.NewID, caller: caller,
 	}

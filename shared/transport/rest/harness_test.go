@@ -20,6 +20,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/client/outbound"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store"
@@ -160,7 +161,7 @@ func (s *system) do(t testing.TB, r request) response {
 	}
 	req := httptest.NewRequestWithContext(t.Context(), r.method, path, strings.NewReader(r.body))
 	if r.user != "" {
-		req = req.WithContext(rest.WithUser(req.Context(), r.user))
+		req = req.WithContext(access.WithCaller(req.Context(), access.Caller{UserID: r.user, ChangesApp: true}))
 	}
 	if r.body != "" {
 		req.Header.Set("Content-Type", "application/json")

@@ -201,7 +201,7 @@ func TestStoringAnAnswerUsesTheRemainingTime(t *testing.T) {
 		c.Idempotency = keeping
 	})
 	end := time.Now().Add(29 * time.Second)
-	ctx, cancel := context.WithDeadline(rest.WithUser(t.Context(), alice), end)
+	ctx, cancel := context.WithDeadline(access.WithCaller(t.Context(), access.Caller{UserID: alice, ChangesApp: true}), end)
 	defer cancel()
 	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/sessions", strings.NewReader("{}"))
 	req.Header.Set("Content-Type", "application/json")

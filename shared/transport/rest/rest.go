@@ -51,9 +51,6 @@ type Config struct {
 	// of a session's resources needs it.
 	Grants access.Grants
 	Shares access.Shares
-	// AdminScope is the word in a token's scope that lets its bearer read every
-	// session; "" disables it.
-	AdminScope string
 	// NewToken returns a secret of at least 128 random bits.
 	NewToken func() string
 

@@ -2,6 +2,7 @@ package sse
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -38,6 +39,14 @@ func badRequest(err error) *refusal {
 	if errors.As(err, &f) {
 		r.fault.Violations = f.Violations
 	}
+	return r
+}
+
+// refusedAs returns the refusal for a fault, with the status of its kind.
+func refusedAs(err error) *refusal {
+	r := badRequest(err)
+	f, _ := problem.Of(err)
+	r.status = cmp.Or(problem.Status(f.Kind), r.status)
 	return r
 }
 

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
@@ -65,7 +66,10 @@ func (s *stream) readItem(ctx context.Context, seq int64) (json.RawMessage, erro
 	if err != nil {
 		return nil, fmt.Errorf("request an item: %w", err)
 	}
-	req.Header.Set("Authorization", "Bearer "+s.token)
+	req.Header.Set("Authorization", "Bearer "+s.caller.Token)
+	if user := s.caller.Named(); user != "" {
+		req.Header.Set(access.UserHeader, user)
+	}
 	res, err := s.Client.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("request an item: %w", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/client/tokens"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -19,15 +20,15 @@ const lastEventID = "Last-Event-Id"
 // request is a caller's request for a stream.
 type request struct {
 	sessionID string
-	token     string
+	caller    access.Caller
 	from      watch.From
 	// resumed reports that the caller had a stream before, which broke or
 	// reached the end of its turn.
 	resumed bool
 }
 
-// readRequest reads a request; its errors name parameters.
-func readRequest(event events.APIGatewayProxyRequest) (request, error) {
+// readRequest reads a request of a caller; its errors name parameters.
+func readRequest(event events.APIGatewayProxyRequest, caller access.Caller) (request, error) {
 	header := http.Header{}
 	for name, values := range ws.AllValues(event.MultiValueHeaders, event.Headers) {
 		name = http.CanonicalHeaderKey(name)
@@ -39,11 +40,11 @@ func readRequest(event events.APIGatewayProxyRequest) (request, error) {
 	if err != nil {
 		return request{}, fault.Field(fault.Malformed, "session_id", "must be percent-encoded UTF-8")
 	}
-	req := request{sessionID: id}
+	req := request{sessionID: id, caller: caller}
 	if err := fault.CheckID("session_id", req.sessionID); err != nil {
 		return req, err
 	}
-	if req.token, err = tokens.Carried(header, query); err != nil {
+	if req.caller.Token, err = tokens.Carried(header, query); err != nil {
 		return req, fault.New(fault.Malformed, "the request must carry one token")
 	}
 	if last := header.Get(lastEventID); last != "" {

@@ -27,7 +27,7 @@ func (c Config) subscribe(ctx context.Context, req request, from watch.From) (*s
 	failed := func(err error) bool { return !errors.As(err, &refused) }
 	var source *subscription.Subscription
 	err := retry.Do(ctx, retry.Policy{First: openWait, Most: 2 * openWait, Tries: openTries}, failed, func() (err error) {
-		source, err = api.Open(ctx, req.token, req.sessionID, from)
+		source, err = api.Open(ctx, req.caller, req.sessionID, from)
 		return err
 	})
 	switch {

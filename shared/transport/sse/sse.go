@@ -84,16 +84,19 @@ func New(c Config) Handler {
 // open returns the stream, or for a reader that reconnects while none can
 // begin, the time after which to try again.
 func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest) (io.Reader, *refusal) {
-	user, expires := ws.Identity(event.RequestContext.Authorizer)
-	token := time.Unix(expires, 0).Sub(c.Now())
-	if user == "" || token <= 0 {
+	verified := ws.ReadVerified(event.RequestContext.Authorizer)
+	if verified.Refused != nil {
+		return nil, refusedAs(verified.Refused)
+	}
+	token := time.Unix(verified.Expires, 0).Sub(c.Now())
+	if verified.Caller.UserID == "" || token <= 0 {
 		return nil, newRefusal(http.StatusUnauthorized, "no identity: send a bearer token")
 	}
-	req, err := readRequest(event)
+	req, err := readRequest(event, verified.Caller)
 	if err != nil {
 		return nil, badRequest(err)
 	}
-	stream, why := c.begin(ctx, user, req, token)
+	stream, why := c.begin(ctx, req, token)
 	switch {
 	case why == nil:
 		return stream, nil
@@ -108,9 +111,9 @@ func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest) (
 
 // begin takes a lease and subscribes. The lease is first, so that a caller with
 // too many streams is refused at the cost of a read unit.
-func (c Config) begin(ctx context.Context, user string, req request, token time.Duration) (*body, *refusal) {
+func (c Config) begin(ctx context.Context, req request, token time.Duration) (*body, *refusal) {
 	at := c.endOf(ctx, token)
-	lease, why := c.acquire(ctx, user, req, at.after)
+	lease, why := c.acquire(ctx, req.caller.UserID, req, at.after)
 	if why != nil {
 		return nil, why
 	}

@@ -1,8 +1,6 @@
 package ws
 
 import (
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,46 +18,16 @@ const subprotocolHeader = "Sec-WebSocket-Protocol"
 
 // call is one event of the gateway while it is handled.
 type call struct {
-	event   events.APIGatewayWebsocketProxyRequest
-	user    string
-	scope   string
-	expires int64 // seconds since 1970
+	event events.APIGatewayWebsocketProxyRequest
+	Verified
 }
 
 func newCall(event events.APIGatewayWebsocketProxyRequest) *call {
-	c := &call{event: event}
 	authorizer, _ := event.RequestContext.Authorizer.(map[string]any)
-	c.user, c.expires = Identity(authorizer)
-	c.scope, _ = authorizer["scope"].(string)
-	return c
-}
-
-// Identity returns the user that an authorizer verified, and the token's expiry
-// in seconds since 1970. An invalid user id becomes "", whichever authorizer a
-// deployment has, and an invalid expiry lies in the past.
-func Identity(authorizer map[string]any) (user string, expires int64) {
-	if sub, _ := authorizer["sub"].(string); access.IsUserID(sub) {
-		user = sub
-	}
-	switch exp := authorizer["exp"].(type) {
-	case string: // API Gateway turns every value into a string
-		if n, err := strconv.ParseInt(exp, 10, 64); err == nil {
-			expires = n
-		}
-	case float64:
-		if exp > 0 && exp < math.MaxInt32*1000 {
-			expires = int64(exp)
-		}
-	}
-	return user, expires
+	return &call{event, ReadVerified(authorizer)}
 }
 
 func (c *call) connection() string { return c.event.RequestContext.ConnectionID }
-
-// caller returns the caller; adminScope is the scope of admins.
-func (c *call) caller(adminScope string) access.Caller {
-	return access.Caller{UserID: c.user, Admin: access.Admin(c.scope, adminScope)}
-}
 
 // grant returns the grant by which a guest watches, the zero value for the
 // owner or an admin.
@@ -67,10 +35,10 @@ func (c *call) grant(p access.Permission) watch.Grant {
 	if !p.Guest() {
 		return watch.Grant{}
 	}
-	return watch.Grant{Share: p.Share, UserID: c.user, Until: p.Until}
+	return watch.Grant{Share: p.Share, UserID: c.Caller.UserID, Until: p.Until}
 }
 
-func (c *call) expired(now time.Time) bool { return now.Unix() >= c.expires }
+func (c *call) expired(now time.Time) bool { return now.Unix() >= c.Expires }
 
 // offers reports whether the client's handshake names a subprotocol.
 func (c *call) offers(protocol string) bool {

@@ -26,7 +26,7 @@ func (a *api) message(ctx context.Context, c *call) {
 		logs.Add(ctx, slog.String(logs.Route, act.name), slog.String(logs.SessionID, act.sessionID))
 	}
 	var frames [][]byte
-	if c.user == "" || c.expired(a.Now()) {
+	if c.Caller.UserID == "" || c.expired(a.Now()) {
 		err = fault.New(fault.Unauthorized, "the token that this connection was opened with has expired: connect anew")
 	}
 	if err == nil {
@@ -60,7 +60,7 @@ func (a *api) act(ctx context.Context, c *call, act action) (frames [][]byte, er
 	case actionSubscribe:
 		return a.subscribe(ctx, c, act)
 	case actionUnsubscribe:
-		if err := a.Subscriptions.Unsubscribe(ctx, c.user, act.sessionID, c.connection()); err != nil {
+		if err := a.Subscriptions.Unsubscribe(ctx, c.Caller.UserID, act.sessionID, c.connection()); err != nil {
 			return nil, err
 		}
 		return answerFrames(TypeUnsubscribed, act)
@@ -72,7 +72,7 @@ func (a *api) act(ctx context.Context, c *call, act action) (frames [][]byte, er
 // subscribe subscribes the connection with the caller's permission for the
 // session.
 func (a *api) subscribe(ctx context.Context, c *call, act action) (frames [][]byte, err error) {
-	err = a.Gate.Do(ctx, c.caller(a.AdminScope), act.sessionID, access.Watch, func(permission access.Permission) error {
+	err = a.Gate.Do(ctx, c.Caller, act.sessionID, access.Watch, func(permission access.Permission) error {
 		frames, err = a.subscribeWith(ctx, c, act, permission)
 		return err
 	})
@@ -84,7 +84,7 @@ func (a *api) subscribe(ctx context.Context, c *call, act action) (frames [][]by
 // answer.
 func (a *api) subscribeWith(ctx context.Context, c *call, act action, permission access.Permission) ([][]byte, error) {
 	err := a.Subscriptions.Subscribe(ctx, watch.Subscription{
-		SessionID: act.sessionID, Owner: permission.Owner, Connection: c.connection(), Expires: c.expires,
+		SessionID: act.sessionID, Owner: permission.Owner, Connection: c.connection(), Expires: c.Expires,
 		Grant: c.grant(permission),
 	})
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *api) subscribeWith(ctx context.Context, c *call, act action, permission
 		return frames, nil
 	}
 	// A client that gets an error must not stay subscribed.
-	if err := a.Subscriptions.Unsubscribe(ctx, c.user, act.sessionID, c.connection()); err != nil {
+	if err := a.Subscriptions.Unsubscribe(ctx, c.Caller.UserID, act.sessionID, c.connection()); err != nil {
 		a.Log.WarnContext(ctx, "a failed subscription was not deleted", "error", err)
 	}
 	return nil, err
@@ -110,7 +110,7 @@ func (a *api) catchUp(ctx context.Context, c *call, act action, permission acces
 	}
 	if permission.Guest() {
 		// The messages may be newer than the revocation of the share.
-		if _, err := a.Gate.Permission(ctx, c.caller(a.AdminScope), act.sessionID, access.Watch); err != nil {
+		if _, err := a.Gate.Permission(ctx, c.Caller, act.sessionID, access.Watch); err != nil {
 			return nil, err
 		}
 	}

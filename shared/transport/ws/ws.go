@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/rethread/rethread/shared/base/problem"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
@@ -19,14 +20,12 @@ import (
 // Handler serves the events of a WebSocket API.
 type Handler = func(context.Context, events.APIGatewayWebsocketProxyRequest) (events.APIGatewayProxyResponse, error)
 
-// Config configures the handler; every field but AdminScope is required.
+// Config configures the handler; every field is required.
 type Config struct {
 	Gate          *access.Gate
 	Subscriptions watch.Subscriptions
 	Feed          watch.CatchUps
 	Pusher        watch.Pusher
-
-	AdminScope string // scope of tokens that may watch every session; "" for none
 
 	Log *slog.Logger
 	Now func() time.Time
@@ -74,7 +73,14 @@ func status(code int) events.APIGatewayProxyResponse {
 // connect accepts a caller that the authorizer has identified. It stores
 // nothing, so a connection without subscriptions costs nothing.
 func (a *api) connect(c *call) events.APIGatewayProxyResponse {
-	if c.user == "" || c.expired(a.Now()) {
+	if c.Refused != nil {
+		f, _ := problem.Of(c.Refused)
+		answer := problem.New(f, c.event.RequestContext.RequestID)
+		return events.APIGatewayProxyResponse{
+			StatusCode: answer.Status, Body: string(answer.Body), Headers: map[string]string{"Content-Type": problem.ContentType},
+		}
+	}
+	if c.Caller.UserID == "" || c.expired(a.Now()) {
 		return status(http.StatusUnauthorized)
 	}
 	answer := status(http.StatusOK)

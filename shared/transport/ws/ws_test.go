@@ -48,7 +48,7 @@ func newFakeDomain(t *testing.T) *fakeDomain {
 	w := &fakeDomain{t: t, owner: "alice", since: func() ([]watch.Message, error) { return nil, nil }}
 	log, clock := slog.New(slog.NewTextHandler(&w.log, nil)), func() time.Time { return time.Unix(now, 0) }
 	w.handle = ws.New(ws.Config{
-		Gate: access.NewGate(w, clock, log), AdminScope: "rethread:admin",
+		Gate:          access.NewGate(w, clock, log),
 		Subscriptions: w, Feed: w, Pusher: w, Log: log, Now: clock,
 	})
 	return w

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rethread/rethread/clients/go/adk"
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/rest"
@@ -65,7 +66,7 @@ func api(store *stores.Store) http.Handler {
 	rewind, fork := rest.Rewind(config), rest.Fork(config)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "+tokenOf)
-		r = r.WithContext(rest.WithUser(r.Context(), user))
+		r = r.WithContext(access.WithCaller(r.Context(), access.Caller{UserID: user, ChangesApp: true}))
 		handler := sessions
 		switch path := r.URL.Path; {
 		case strings.Contains(path, "/artifacts"):

@@ -105,7 +105,7 @@ func (f *functions) send(ctx context.Context, connection string, action map[stri
 // page is a page of a thread.
 func (f *functions) page(ctx context.Context, session, query string) (status int, body []byte, err error) {
 	r, err := http.NewRequestWithContext(
-		rest.WithUser(ctx, watched), http.MethodGet, "/api/v1/sessions/"+session+"/thread?"+query, http.NoBody)
+		access.WithCaller(ctx, access.Caller{UserID: watched, ChangesApp: true}), http.MethodGet, "/api/v1/sessions/"+session+"/thread?"+query, http.NoBody)
 	if err != nil {
 		return 0, nil, err
 	}

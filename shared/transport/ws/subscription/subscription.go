@@ -14,6 +14,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -80,14 +81,18 @@ type Message struct {
 	Text []byte `json:"-"`
 }
 
-// Open opens a connection with a caller's token and watches the session. It
+// Open opens a connection for a caller, with its token, and watches the session. It
 // returns *RefusedError if the caller may not.
-func (a API) Open(ctx context.Context, token, sessionID string, from watch.From) (*Subscription, error) {
+func (a API) Open(ctx context.Context, caller access.Caller, sessionID string, from watch.From) (*Subscription, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Answer)
 	defer cancel()
+	header := http.Header{"Authorization": {"Bearer " + caller.Token}}
+	if user := caller.Named(); user != "" {
+		header.Set(access.UserHeader, user)
+	}
 	conn, answer, err := websocket.Dial(ctx, a.URL, &websocket.DialOptions{ //nolint:bodyclose // the library reads it whole
 		HTTPClient:   a.Client,
-		HTTPHeader:   http.Header{"Authorization": {"Bearer " + token}},
+		HTTPHeader:   header,
 		Subprotocols: []string{ws.Subprotocol},
 	})
 	if err != nil {
