@@ -93,7 +93,7 @@ func newDeps(ctx context.Context) (Deps, error) {
 	return Deps{
 		Log: log, AWS: cfg, agents: names, lease: lease,
 		Store: stores.New(dynamo.New(dynamodb.NewFromConfig(cfg, engineOptions), table, store.Schema()),
-			sessions.WithLogger(log), sessions.WithLease(lease), sessions.WithRetention(kept),
+			sessions.WithLogger(log), sessions.WithLease(lease), sessions.WithRetention(kept), sessions.WithOnFailed(names.OnFailed),
 			sessions.WithQuotas(limits)),
 	}, nil
 }

@@ -104,6 +104,19 @@ func TestContinuations(t *testing.T) {
 	}
 }
 
+func TestOnFailed(t *testing.T) {
+	agents, err := agentconfig.Parse(`{"x":{"type":"http","url":"http://h","on_failed":"keep"},`+
+		`"m":{"type":"chat_completions","url":"http://h","model":"gpt","on_failed":"block"},"y":{"type":"http","url":"http://h"}}`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]run.OnFailed{"x": run.Keep, "m": run.Block, "y": run.Discard, "unknown": run.Discard} {
+		if got := agents.OnFailed(name); got != want {
+			t.Errorf("a failed run of agent %q: %s, want %s", name, got, want)
+		}
+	}
+}
+
 func TestTheProtocolsConfigurationsHold(t *testing.T) {
 	for _, text := range agenttest.Examples(t, "../../..", "json config") {
 		d := mustConfig(t, text, map[string]string{"HELPER_KEY": "k", "OPENAI_API_KEY": "k"})

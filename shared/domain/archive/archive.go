@@ -34,9 +34,11 @@ type Head struct {
 	// Branched is set if the session is or was a fork: its state may contain more
 	// than its own events set.
 	Branched bool
-	// SpentRun is the last run, if it failed or was cancelled: the next input
+	// SpentRun is the last run, if it failed or was cancelled and is not kept: the next input
 	// discards it.
 	SpentRun string
+	// KeptRun is the last run, if it failed and is kept.
+	KeptRun  string
 	Timeline Timeline
 }
 

@@ -114,7 +114,7 @@ func parseHead(members map[string]json.RawMessage) (*Head, error) {
 	h := &Head{}
 	for name, into := range map[string]any{
 		"session": &h.Session, "taken_over": &h.TakenOver, "branched": &h.Branched,
-		"spent_run_id": &h.SpentRun, "timeline": &h.Timeline,
+		"spent_run_id": &h.SpentRun, "kept_run_id": &h.KeptRun, "timeline": &h.Timeline,
 	} {
 		if _, ok := members[name]; !ok && name != "session" {
 			continue
@@ -143,8 +143,11 @@ func parseHead(members map[string]json.RawMessage) (*Head, error) {
 	default:
 		return nil, fault.Field(fault.Malformed, "/session/status", "must be idle or failed")
 	}
-	if h.SpentRun != "" {
-		if err := fault.CheckSegment("/spent_run_id", h.SpentRun); err != nil {
+	for name, id := range map[string]string{"spent_run_id": h.SpentRun, "kept_run_id": h.KeptRun} {
+		if id == "" {
+			continue
+		}
+		if err := fault.CheckSegment("/"+name, id); err != nil {
 			return nil, err
 		}
 	}

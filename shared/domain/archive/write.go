@@ -40,6 +40,7 @@ func (w *Writer) Begin(h Head) error {
 		{"taken_over", h.TakenOver},
 		{"branched", h.Branched},
 		{"spent_run_id", h.SpentRun},
+		{"kept_run_id", h.KeptRun},
 		{"timeline", h.Timeline},
 	} {
 		if err := w.member(m.name, m.value); err != nil {

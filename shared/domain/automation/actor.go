@@ -94,7 +94,7 @@ func (a *Actor) count(ctx context.Context, au Automation, r LastRun) error {
 func (a Automation) start(d delivery.Delivery) (run.Start, error) {
 	s := run.Start{
 		Ref:   run.Ref{UserID: a.UserID, SessionID: d.Event.SessionID, RunID: "auto-" + d.ID()},
-		Agent: a.Do.Agent, Mode: run.Managed, OnActive: cmp.Or(a.Do.OnActive, run.Reject), OnFailed: run.Discard, Chain: a.chain(d.Event),
+		Agent: a.Do.Agent, Mode: run.Managed, OnActive: cmp.Or(a.Do.OnActive, run.Reject), Chain: a.chain(d.Event),
 	}
 	if a.Do.Session == New {
 		s.SessionID = "auto-" + d.ID()

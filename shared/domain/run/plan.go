@@ -12,8 +12,9 @@ import (
 type Before struct {
 	Active      string // the active run, "" for none
 	ActiveInput int64  // position of its input
+	ActiveKept  bool   // it is kept when it is cancelled
 	Failed      bool   // the last run failed
-	Unfinished  string // the last run, if it failed or was cancelled
+	Unfinished  string // the last run, if it failed or was cancelled and is not kept
 	// Pending is the position of an accepted input without a run: its first
 	// PendingCount events, or all if PendingCount is 0.
 	Pending, PendingCount int64
@@ -24,7 +25,8 @@ type Before struct {
 // StartPlan is what a start does besides beginning a run.
 type StartPlan struct {
 	// Cancels is the active run to be cancelled; Discards is the run before which
-	// the session is rewound. Both are "" for none.
+	// the session is rewound: not the cancelled one if that is kept. Both are "" for
+	// none.
 	Cancels, Discards string
 	// Takes is the position of an input that the run takes over, 0 for none: its
 	// first TakesCount events, or all if TakesCount is 0.
@@ -47,7 +49,11 @@ func (s Start) Plan(b Before) (StartPlan, error) {
 	case b.Active != "" && s.OnActive != CancelAndMerge:
 		return StartPlan{}, fault.New(fault.Conflict, "a run is in progress").With("run_id", b.Active)
 	case b.Active != "":
-		return StartPlan{Cancels: b.Active, Discards: b.Active, Takes: b.ActiveInput, Merges: b.Queue}, nil
+		plan := StartPlan{Cancels: b.Active, Merges: b.Queue}
+		if !b.ActiveKept { // else its input stays where it is
+			plan.Discards, plan.Takes = b.Active, b.ActiveInput
+		}
+		return plan, nil
 	case next != nil && s.OnActive != CancelAndMerge:
 		return StartPlan{}, fault.New(fault.Conflict, "inputs are queued and about to start").With("run_id", next.RunID)
 	case b.blocks(s.OnFailed):
@@ -106,6 +112,7 @@ type Ending struct {
 	Problem *Problem
 	Started bool  // a worker has claimed it
 	Taken   int64 // how many events of its input it took over from another run
+	Keep    bool  // whether it is kept although it failed or was cancelled
 }
 
 // Aftermath is what a session records about an ended run.
@@ -114,17 +121,20 @@ type Aftermath struct {
 	Unfinished bool // the next run starts from before it
 	// Pending is set if the next run takes over the same input again: no worker has
 	// seen it, so only this start failed, and an accepted input must still be
-	// answered.
+	// answered. The input of a run that is kept is in the history anyway.
 	Pending bool
+	// Kept is set if the run failed and is kept: it is shown as the session's last
+	// run, and no start discards it.
+	Kept bool
 }
 
 // Aftermath decides what a session records about the run.
 func (e Ending) Aftermath() Aftermath {
-	out := Aftermath{Status: session.Idle, Unfinished: e.Status != Completed}
+	out := Aftermath{Status: session.Idle, Unfinished: e.Status != Completed && !e.Keep}
 	if e.Status == Failed {
-		out.Status = session.Failed
+		out.Status, out.Kept = session.Failed, e.Keep
 		notStarted := !e.Started || e.Problem != nil && e.Problem.Code == CodeStart
-		out.Pending = e.Taken > 0 && notStarted
+		out.Pending = e.Taken > 0 && notStarted && !e.Keep
 	}
 	return out
 }

@@ -44,6 +44,7 @@ func TestStartPlan(t *testing.T) {
 		"is refused during an active run":                     {start: run.Start{OnActive: run.Reject}, before: active, refused: "r1"},
 		"replaces an active run and takes over its input":     {start: run.Start{OnActive: run.CancelAndMerge}, before: active, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}},
 		"replaces an active run although failed runs block":   {start: run.Start{OnActive: run.CancelAndMerge, OnFailed: run.Block}, before: active, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}},
+		"cancels an active run that is kept":                  {start: merging, before: run.Before{Active: "r1", ActiveInput: 4, ActiveKept: true, Queue: queue}, want: run.StartPlan{Cancels: "r1", Merges: queue}},
 		"replaces a failed run":                               {start: run.Start{OnFailed: run.Discard}, before: failed, want: run.StartPlan{Discards: "r1"}},
 		"is refused after a failed run":                       {start: run.Start{OnFailed: run.Block}, before: failed, refused: "r1"},
 		"is accepted after a failed run that was rewound":     {start: run.Start{OnFailed: run.Block}, before: run.Before{Failed: true}},
@@ -142,6 +143,8 @@ func TestAftermath(t *testing.T) {
 		"failed":                            {run.Ending{Status: run.Failed, Problem: lost, Started: true, Taken: 2}, run.Aftermath{Status: session.Failed, Unfinished: true}},
 		"failed before a worker claimed it": {run.Ending{Status: run.Failed, Problem: lost, Taken: 2}, run.Aftermath{Status: session.Failed, Unfinished: true, Pending: true}},
 		"failed to start":                   {run.Ending{Status: run.Failed, Problem: unstarted, Started: true, Taken: 2}, run.Aftermath{Status: session.Failed, Unfinished: true, Pending: true}},
+		"failed and is kept":                {run.Ending{Status: run.Failed, Problem: unstarted, Taken: 2, Keep: true}, run.Aftermath{Status: session.Failed, Kept: true}},
+		"cancelled and is kept":             {run.Ending{Status: run.Cancelled, Taken: 2, Keep: true}, run.Aftermath{Status: session.Idle}},
 		"failed to start without taking over events": {run.Ending{Status: run.Failed, Problem: unstarted}, run.Aftermath{Status: session.Failed, Unfinished: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

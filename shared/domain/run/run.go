@@ -72,6 +72,9 @@ type Run struct {
 	// Continuations is how often another worker has taken over the run after its
 	// worker was lost.
 	Continuations int `json:"continuations,omitempty"`
+	// OnFailed is Keep if the run is kept should it fail or be cancelled, or was
+	// kept; else "".
+	OnFailed OnFailed `json:"on_failed,omitempty"`
 }
 
 // Problem is why a run, or an item of it, failed.
@@ -137,13 +140,16 @@ const (
 	Enqueue        OnActive = "enqueue"
 )
 
-// OnFailed says what a start does when the last run failed.
+// OnFailed says what becomes of a run that failed or was cancelled.
 type OnFailed string
 
-// The strategies for a session whose last run failed.
+// The strategies for runs that failed or were cancelled. The end of a run decides
+// whether it is kept. What is not kept is discarded by the next start, unless that
+// blocks after a failure.
 const (
 	Discard OnFailed = "discard"
 	Block   OnFailed = "block"
+	Keep    OnFailed = "keep"
 )
 
 // Start is a request to start a run.
@@ -153,7 +159,7 @@ type Start struct {
 	Mode     Mode
 	Input    []session.Event // ids are assigned by the store
 	OnActive OnActive
-	OnFailed OnFailed
+	OnFailed OnFailed // "" for the agent's default
 	// ExpectedSeq is the head of the log that the caller has seen; nil accepts any
 	// head.
 	ExpectedSeq *int64

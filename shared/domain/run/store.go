@@ -29,6 +29,8 @@ type Store interface {
 	// waiting run from the queue. It may be repeated, and does not change a final
 	// run.
 	Cancel(ctx context.Context, ref Ref) (Run, error)
+	// CancelAs is Cancel with what becomes of the run; "" is what its start said.
+	CancelAs(ctx context.Context, ref Ref, on OnFailed) (Run, error)
 	// Thread reads a page of a session's current state, by which a client replaces
 	// its own.
 	Thread(ctx context.Context, userID, sessionID string, q ThreadQuery) (Thread, error)
@@ -60,7 +62,8 @@ type Store interface {
 	// KeepPush keeps an item for the next push. The caller must not use it any more.
 	KeepPush(item Item)
 	// End ends a run, with a problem if it failed. An item in progress is
-	// completed, or marked failed with the problem.
+	// completed, or marked failed with the problem. A run that is kept without such an
+	// item is marked by an event of its own.
 	End(ctx context.Context, ref Ref, status Status, problem *Problem) (Run, error)
 	// Expire ends runs whose leases have expired and that are not to be continued.
 	// Those that may be continued are given to resume, which hands them to a worker

@@ -11,12 +11,27 @@ import (
 // responds to, in order. A long-running call is not among them: its response is a
 // later input. Calls without an id cannot be named and are left out.
 func UnansweredCalls(events []session.Event) []string {
-	var open []string
+	var ids []string
+	for _, c := range openCalls(events, "") {
+		if c.ID != "" {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// call is the name and the id, if it has one, of a function call or response.
+type call struct{ ID, Name string }
+
+// openCalls returns the calls of an invocation, or of all for "", that no later event
+// responds to, without long-running ones.
+func openCalls(events []session.Event, invocation string) []call {
+	var open []call
 	for _, e := range events {
 		var content struct {
 			Parts []struct {
-				Call     *struct{ ID string } `json:"function_call"`
-				Response *struct{ ID string } `json:"function_response"`
+				Call     *call `json:"function_call"`
+				Response *call `json:"function_response"`
 			} `json:"parts"`
 		}
 		if json.Unmarshal(e.Fields["content"], &content) != nil {
@@ -25,12 +40,23 @@ func UnansweredCalls(events []session.Event) []string {
 		long := e.LongRunningCalls()
 		for _, p := range content.Parts {
 			switch {
-			case p.Call != nil && p.Call.ID != "" && !slices.Contains(long, p.Call.ID):
-				open = append(open, p.Call.ID)
+			case p.Call != nil && !slices.Contains(long, p.Call.ID) && (invocation == "" || e.InvocationID == invocation):
+				open = append(open, *p.Call)
 			case p.Response != nil:
-				open = slices.DeleteFunc(open, func(id string) bool { return id == p.Response.ID })
+				if i := slices.IndexFunc(open, p.Response.answers); i >= 0 {
+					open = slices.Delete(open, i, i+1)
+				}
 			}
 		}
 	}
 	return open
+}
+
+// answers reports whether a response is one to a call: by the id or, if either has none,
+// by the name.
+func (response call) answers(c call) bool {
+	if response.ID == "" || c.ID == "" {
+		return response.Name == c.Name
+	}
+	return response.ID == c.ID
 }

@@ -159,7 +159,7 @@ func (w *Worker) request(ctx context.Context, ref Ref, agent string, limit Histo
 	}
 	return Request{
 		RunID: ref.RunID, SessionID: ref.SessionID, UserID: ref.UserID, Agent: cmp.Or(agent, defaultAgent),
-		AppName: h.AppName, Events: h.Events, Truncated: h.Truncated, LogID: h.LogID, Epoch: h.Epoch, State: h.State,
+		AppName: h.AppName, Events: WithInterruptions(h.Events), Truncated: h.Truncated, LogID: h.LogID, Epoch: h.Epoch, State: h.State,
 		Continuation: ref.Continuation, Said: h.Said,
 	}, nil
 }

@@ -41,12 +41,14 @@ type Request struct {
 	SessionID string
 	AppName   string
 	UserID    string
-	Agent     string          // the agent's name in the session
-	Events    []session.Event // effective history, oldest first, with the run's input last
-	Truncated bool            // older turns were left out of Events
-	LogID     string          // of the session's log; a session created again has another
-	Epoch     int64           // of the session; each rewind changes it
-	State     session.Values  // merged, with prefixed keys
+	Agent     string // the agent's name in the session
+	// Events is the effective history, oldest first, with the run's input last, as
+	// WithInterruptions returns it.
+	Events    []session.Event
+	Truncated bool           // older turns were left out of Events
+	LogID     string         // of the session's log; a session created again has another
+	Epoch     int64          // of the session; each rewind changes it
+	State     session.Values // merged, with prefixed keys
 	// Continuation counts the workers of the run that were lost before this one, 0
 	// for the first call. Said is the effective events that they had stored after the
 	// input, oldest first; an item that was in progress is among them as failed.

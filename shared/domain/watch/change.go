@@ -118,7 +118,12 @@ func (e *Entry) ended(at, prev Cursor) ([]Message, error) {
 	if r.Status == run.Failed {
 		m.Status = session.Failed
 	}
-	return []Message{m}, nil
+	if e.Hidden {
+		return []Message{m}, nil
+	}
+	mark := SnapshotOf(e.Epoch, e.Events[0])
+	mark.Prev, m.Prev = prev, mark.Cursor
+	return []Message{mark, m}, nil
 }
 
 // completed returns the messages for an item that may be final now.

@@ -24,8 +24,8 @@ func said(seq int64, status session.EventStatus, deltas int64) session.Event {
 }
 
 // runEnd returns the event that ends a run.
-func runEnd(seq int64, text string) session.Event {
-	e := said(seq, session.EventCompleted, 0)
+func runEnd(text string) session.Event {
+	e := said(3, session.EventCompleted, 0)
 	return e.With("run", json.RawMessage(text))
 }
 
@@ -48,6 +48,8 @@ func TestMessages(t *testing.T) {
 		return watch.Message{Type: typ, Cursor: at(3, 8), Prev: at(3, 7), Item: &e, ItemID: "e", Offset: ptr(int64(7))}
 	}
 	problem := &run.Problem{Code: "agent_failed", Message: "no"}
+	mark := runEnd(`{"id":"r1","status":"failed","error":{"code":"agent_failed","message":"no"}}`)
+	mark.Status = session.EventFailed
 	for name, c := range map[string]struct {
 		change watch.Change
 		want   []watch.Message
@@ -90,12 +92,18 @@ func TestMessages(t *testing.T) {
 			[]watch.Message{{Type: watch.Status, Cursor: at(3, 0), Prev: at(2, 0)}},
 		},
 		"a run ends": {
-			appended(watch.Entry{Epoch: 2, Events: []session.Event{runEnd(3, `{"id":"r1","status":"cancelled"}`)}, Ended: "r1", Hidden: true}),
+			appended(watch.Entry{Epoch: 2, Events: []session.Event{runEnd(`{"id":"r1","status":"cancelled"}`)}, Ended: "r1", Hidden: true}),
 			[]watch.Message{{Type: watch.Status, Cursor: at(3, 0), Prev: at(2, 0), Status: session.Idle, RunID: "r1"}},
 		},
 		"a run fails": {
-			appended(watch.Entry{Epoch: 2, Events: []session.Event{runEnd(3, `{"id":"r1","status":"failed","error":{"code":"agent_failed","message":"no"}}`)}, Ended: "r1"}),
+			appended(watch.Entry{Epoch: 2, Events: []session.Event{runEnd(`{"id":"r1","status":"failed","error":{"code":"agent_failed","message":"no"}}`)}, Ended: "r1", Hidden: true}),
 			[]watch.Message{{Type: watch.Status, Cursor: at(3, 0), Prev: at(2, 0), Status: session.Failed, RunID: "r1", Error: problem}},
+		},
+		"the end of a run that is kept is shown": {
+			appended(watch.Entry{Epoch: 2, PrevOffset: 5, Events: []session.Event{mark}, Ended: "r1"}),
+			[]watch.Message{snapshot(mark, at(2, 5)), {
+				Type: watch.Status, Cursor: at(3, 0), Prev: at(3, 0), Status: session.Failed, RunID: "r1", Error: problem,
+			}},
 		},
 		"a rewind continues from the previous epoch": {
 			appended(watch.Entry{Epoch: 2, PrevOffset: 5, Events: []session.Event{first}, Rewind: &watch.Rewind{ToSeq: 1}}),
@@ -130,7 +138,7 @@ func TestMessages(t *testing.T) {
 	}
 	t.Run("the end of a run that cannot be decoded", func(t *testing.T) {
 		t.Parallel()
-		_, err := watch.Messages(appended(watch.Entry{Events: []session.Event{runEnd(3, `"no run"`)}, Ended: "r1"}))
+		_, err := watch.Messages(appended(watch.Entry{Events: []session.Event{runEnd(`"no run"`)}, Ended: "r1"}))
 		if err == nil {
 			t.Error("it is told all the same")
 		}

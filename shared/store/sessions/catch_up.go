@@ -214,7 +214,7 @@ func (f *catchUp) status(ctx context.Context, prev watch.Cursor) (watch.Message,
 	f.h = now
 	var last *run.Run
 	if now.Status == session.Failed {
-		if last, err = f.s.pastRun(ctx, now, now.UnfinishedRun); err != nil {
+		if last, err = f.s.pastRun(ctx, now, now.failedRun()); err != nil {
 			return watch.Message{}, err
 		}
 	}

@@ -78,7 +78,7 @@ func (x *exporting) run(ctx context.Context) error {
 	}
 	if err := x.to.Begin(archive.Head{
 		ExportedTime: x.s.millis(), Session: before, TakenOver: x.h.taken(),
-		Branched: x.h.Origin != nil || x.h.Branched, SpentRun: x.h.UnfinishedRun,
+		Branched: x.h.Origin != nil || x.h.Branched, SpentRun: x.h.UnfinishedRun, KeptRun: x.h.KeptRun,
 		Timeline: inSeqs(timeline),
 	}); err != nil {
 		return err

@@ -1,6 +1,10 @@
 package sessions
 
-import "github.com/rethread/rethread/shared/domain/session"
+import (
+	"cmp"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
 
 // header is the item of a session. Appending to the session's log does not change
 // it, except to move the session up in its user's list.
@@ -52,9 +56,11 @@ type header struct {
 	// CausedBy is the automations that led to the active run or, before the first
 	// run, to the session.
 	CausedBy []string `dynamodbav:"ca,omitempty"`
-	// UnfinishedRun is the last run, if it failed or was cancelled: the next one
-	// starts from before it.
+	// UnfinishedRun is the last run, if it failed or was cancelled and is not kept: the
+	// next one starts from before it.
 	UnfinishedRun string `dynamodbav:"rx,omitempty"`
+	// KeptRun is the last run, if it failed and is kept: the next one follows it.
+	KeptRun string `dynamodbav:"rf,omitempty"`
 	// PendingAt is the position of an accepted input that the next run takes over:
 	// its first PendingCount events, or all if that is 0.
 	PendingAt     int64 `dynamodbav:"ma,omitempty"`
@@ -90,6 +96,7 @@ const (
 	headerRun           = "rn"
 	headerCausedBy      = "ca"
 	headerUnfinishedRun = "rx"
+	headerKeptRun       = "rf"
 	headerPendingAt     = "ma"
 	headerPendingEvents = "mo"
 	headerContinued     = "rk"
@@ -118,6 +125,9 @@ type origin struct {
 }
 
 func (h *header) id() string { return h.PK[len(prefixSession):] }
+
+// failedRun returns the last run, if it failed.
+func (h *header) failedRun() string { return cmp.Or(h.UnfinishedRun, h.KeptRun) }
 
 // base returns the last seq that a fork took over; 0 for other sessions.
 func (h *header) base() int64 {

@@ -43,6 +43,7 @@ func attributes() map[string]struct{ fork, imported origin } {
 		"rt": {copied, anew}, "ro": {copied, absent}, // an import is kept as the deployment says
 		"ni": {copied, copied}, "qn": {copied, copied}, "by": {absent, given},
 		"rn": {absent, absent}, "rk": {absent, absent}, "ca": {absent, absent}, "rx": {absent, copied},
+		"rf": {absent, copied},
 		"ma": {absent, absent}, "mo": {absent, absent}, "sv": {absent, absent},
 		"ql": {absent, absent}, "qv": {absent, absent},
 	}
@@ -124,6 +125,7 @@ func TestHeader_attributes(t *testing.T) {
 	mustStart(t, s, startOf(t, "s", "failed", "go"))
 	mustEnd(t, s, refOf("s", "failed"), run.Failed, run.NewProblem("boom", "it broke"))
 	key := table.NewKey("S#s", "HEAD")
+	storetest.Spoil(t, engine, key, table.Set(table.At("rf"), "kept")) // no session has both
 	doc, exported := mustExport(t, s, "s"), storetest.Item(t, engine, key)
 
 	t.Run("of a fork", func(t *testing.T) {

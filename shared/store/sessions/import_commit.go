@@ -109,7 +109,7 @@ func (w *importing) header() (*header, error) {
 	}
 	h.Created, h.LastActivity = from.CreatedTime, from.UpdatedTime
 	h.GSK = activitySK(h.LastActivity, h.id())
-	h.Log, h.Status, h.UnfinishedRun = w.rec.Log, from.Status, doc.SpentRun
+	h.Log, h.Status, h.UnfinishedRun, h.KeptRun = w.rec.Log, from.Status, doc.SpentRun, doc.KeptRun
 	h.ImportedBase, h.Branched = doc.TakenOver, doc.Branched
 	h.Epoch, h.Marker = log.Epoch, log.Marker
 	if h.Marker > 0 {

@@ -129,7 +129,7 @@ func (w *rewinding) cancel(ctx context.Context, r session.Rewind) (err error) {
 	if err != nil || !ends || r.DryRun {
 		return err
 	}
-	if w.over, err = w.s.cancelled(ctx, w.h, w.at, w.active); err == nil {
+	if w.over, err = w.s.cancelled(ctx, w.h, w.at, w.active, run.Discard); err == nil {
 		w.at = w.at.after(w.over.last)
 	}
 	return err

@@ -14,7 +14,7 @@ func (m *marker) updateHeader(newest func() (bool, error)) (table.Write, error) 
 	m.h.Status = session.Idle
 	changes := []table.Change{
 		table.Set(table.At(headerStatus), session.Idle),
-		table.Remove(table.At(headerUnfinishedRun)), table.Remove(table.At(headerPendingID)),
+		table.Remove(table.At(headerUnfinishedRun)), table.Remove(table.At(headerKeptRun)), table.Remove(table.At(headerPendingID)),
 		table.Remove(table.At(headerPendingAt)), table.Remove(table.At(headerPendingEvents)),
 	}
 	if m.h.Run != "" {

@@ -47,6 +47,7 @@ type activeRun struct {
 	Slot    bool     `dynamodbav:"sl,omitempty"` // whether it occupies one of its user's slots
 	Taken   int64    `dynamodbav:"tk,omitempty"` // how many events of its input were accepted before it began
 	Queued  bool     `dynamodbav:"qd,omitempty"` // whether it was queued
+	Kept    bool     `dynamodbav:"kp,omitempty"` // whether it is kept if it fails or is cancelled
 	// Continuation is the number of workers that were lost before this one, and
 	// Continuations how many may be.
 	Continuation  int `dynamodbav:"cn,omitempty"`
@@ -71,10 +72,14 @@ func runIndexPK(log string) string {
 }
 
 func (a *activeRun) run() run.Run {
-	return run.Run{
+	r := run.Run{
 		ID: a.ID, SessionID: a.Session, Agent: a.Agent, Mode: a.Mode, Status: run.InProgress, StartedTime: a.Started,
 		Continuations: a.Continuation,
 	}
+	if a.Kept {
+		r.OnFailed = run.Keep
+	}
+	return r
 }
 
 // attribution returns the run's attribution.

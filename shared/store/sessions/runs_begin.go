@@ -41,6 +41,7 @@ func (b *runStart) prepare(ctx context.Context) error {
 		PK: k.PK, SK: k.SK, ID: b.start.RunID, User: b.h.User, Session: b.h.id(), Agent: b.start.Agent,
 		Mode: b.start.Mode, Started: now, Lease: now + b.s.lease.Milliseconds(), Chain: b.start.Chain,
 		GPK: runIndexPK(b.h.Log), GSK: activitySK(now, b.h.Log), Slot: b.s.quotas.Runs > 0, Taken: int64(len(b.input) - len(b.start.Input)),
+		Kept: b.start.OnFailed == run.Keep,
 	}
 	if b.queued {
 		b.run.Queued, b.run.Taken = true, int64(len(b.input))
@@ -124,7 +125,7 @@ func (b *runStart) activate(m *marker) (table.Write, error) {
 	}
 	changes := []table.Change{
 		table.Set(table.At(headerRun), b.run.ID), table.Set(table.At(headerStatus), session.InProgress),
-		table.Remove(table.At(headerUnfinishedRun)), table.Remove(table.At(headerPendingID)),
+		table.Remove(table.At(headerUnfinishedRun)), table.Remove(table.At(headerKeptRun)), table.Remove(table.At(headerPendingID)),
 		table.Remove(table.At(headerPendingAt)), table.Remove(table.At(headerPendingEvents)), table.Remove(table.At(headerContinued)),
 	}
 	if m != nil {

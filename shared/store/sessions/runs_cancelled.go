@@ -14,25 +14,41 @@ type cancelledRun struct {
 	h      *header
 	at     head
 	active *activeRun
+	how    runEnd
 	last   *record // the entry that ends it
+	marks  bool    // whether that entry marks the run as interrupted
 }
 
-// cancelled returns the end of a run at a head.
-func (s *Store) cancelled(ctx context.Context, h *header, at head, a *activeRun) (*cancelledRun, error) {
-	now := max(s.millis(), at.time)
-	r := a.run()
-	r.Status, r.EndedTime = run.Cancelled, &now
-	last, err := s.endEntry(ctx, h, at, r, a.attribution())
-	return &cancelledRun{s: s, h: h, at: at, active: a, last: last}, err
+// cancelled returns the end of a run at a head. on says what becomes of the run, as for
+// runEnd.
+func (s *Store) cancelled(ctx context.Context, h *header, at head, a *activeRun, on run.OnFailed) (*cancelledRun, error) {
+	o := &cancelledRun{s: s, h: h, at: at, active: a, how: cancellation()}
+	o.how.onFailed = on
+	var mark *run.Problem
+	if o.how.keeps(a) {
+		it, err := s.openItem(ctx, h, at, a)
+		if err != nil {
+			return nil, err
+		}
+		mark = markOf(o.how, a, it != nil)
+	}
+	o.marks = mark != nil
+	var err error
+	o.last, err = s.endEntry(ctx, h, at, a.ended(o.how, max(s.millis(), at.time)), a.attribution(), mark)
+	return o, err
 }
 
 // writes returns those that end the run: its item in progress and the log's entry.
 // The caller writes the run's own item and the header. Agents keep writing to the
-// item in progress, so writes is called right before the transaction.
+// item in progress, so writes is called right before the transaction. It returns
+// table.ErrConditionFailed if a run that is kept would have no mark, or two.
 func (o *cancelledRun) writes(ctx context.Context) ([]table.Write, error) {
-	writes, _, err := o.s.endItem(ctx, o.h, o.at, o.active, cancellation())
+	writes, _, err := o.s.endItem(ctx, o.h, o.at, o.active, o.how)
 	if err != nil {
 		return nil, err
+	}
+	if o.how.keeps(o.active) && o.marks == (len(writes) > 0) {
+		return nil, table.ErrConditionFailed
 	}
 	return append(writes, table.Put(o.last.entry, table.ItemNotExists())), nil
 }

@@ -19,6 +19,13 @@ type runEnd struct {
 	problem *run.Problem
 	lost    *activeRun // only if its worker was lost, as this item says
 	worker  bool       // by the run's worker, as the reference names it
+	// onFailed says what becomes of the run; "" is what its start said.
+	onFailed run.OnFailed
+}
+
+// keeps reports whether a run is kept although it ends so.
+func (how runEnd) keeps(a *activeRun) bool {
+	return how.status != run.Completed && (how.onFailed == run.Keep || how.onFailed == "" && a.Kept)
 }
 
 // cancellation is the end of a cancelled run.
@@ -28,7 +35,14 @@ func cancellation() runEnd {
 
 // Cancel implements run.Store.
 func (s *Store) Cancel(ctx context.Context, ref run.Ref) (run.Run, error) {
-	r, err := s.end(ctx, ref, cancellation())
+	return s.CancelAs(ctx, ref, "")
+}
+
+// CancelAs implements run.Store.
+func (s *Store) CancelAs(ctx context.Context, ref run.Ref, on run.OnFailed) (run.Run, error) {
+	how := cancellation()
+	how.onFailed = on
+	r, err := s.end(ctx, ref, how)
 	if r.ID != "" && r.Status.Final() {
 		return r, nil // it had ended before
 	}
@@ -37,7 +51,11 @@ func (s *Store) Cancel(ctx context.Context, ref run.Ref) (run.Run, error) {
 
 // End implements run.Store.
 func (s *Store) End(ctx context.Context, ref run.Ref, status run.Status, problem *run.Problem) (run.Run, error) {
-	r, err := s.end(ctx, ref, runEnd{status: status, problem: problem, worker: true})
+	how := runEnd{status: status, problem: problem, worker: true}
+	if status == run.Cancelled {
+		how.problem = cancellation().problem
+	}
+	r, err := s.end(ctx, ref, how)
 	if r.ID != "" && r.Status == status && r.Continuations == ref.Continuation {
 		return r, nil // an earlier attempt, whose answer was lost
 	}
@@ -126,13 +144,8 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 	if problem != nil && how.status == run.Completed {
 		how.status, how.problem = run.Failed, problem
 	}
-	now := max(s.millis(), at.time)
-	r := a.run()
-	r.Status, r.Error, r.EndedTime = how.status, how.problem, &now
-	if how.status == run.Cancelled {
-		r.Error = nil
-	}
-	last, err := s.endEntry(ctx, h, at, r, a.attribution())
+	r := a.ended(how, max(s.millis(), at.time))
+	last, err := s.endEntry(ctx, h, at, r, a.attribution(), markOf(how, a, len(writes) > 0))
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -143,6 +156,28 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 	s.forgetRun(ctx, a, table.Equal(table.At(activeID), a.ID))
 	s.countEntry(ctx, h, last)
 	return r, nil
+}
+
+// ended returns the run at its end.
+func (a *activeRun) ended(how runEnd, now int64) run.Run {
+	r := a.run()
+	r.Status, r.EndedTime, r.OnFailed = how.status, &now, ""
+	if how.status != run.Cancelled {
+		r.Error = how.problem
+	}
+	if how.keeps(a) {
+		r.OnFailed = run.Keep
+	}
+	return r
+}
+
+// markOf returns why a run that is kept ended, if no item that was in progress says so;
+// nil for any other run.
+func markOf(how runEnd, a *activeRun, hasItem bool) *run.Problem {
+	if hasItem || !how.keeps(a) {
+		return nil
+	}
+	return how.problem
 }
 
 // endItem returns the writes that end the run's item in progress, if there is one.
@@ -191,14 +226,23 @@ func (s *Store) openItem(ctx context.Context, h *header, at head, a *activeRun) 
 	return it, it.load(ctx)
 }
 
-// endEntry is the hidden entry that ends a run.
-func (s *Store) endEntry(ctx context.Context, h *header, at head, r run.Run, of attribution) (*record, error) {
+// endEntry is the entry that ends a run. Only the whole log shows it, unless it marks
+// the run as interrupted by a problem.
+func (s *Store) endEntry(
+	ctx context.Context, h *header, at head, r run.Run, of attribution, mark *run.Problem,
+) (*record, error) {
 	e, err := s.runEvent("run", r, at.next, *r.EndedTime)
+	if err == nil && mark != nil {
+		e, err = run.MarkInterrupted(e, r, mark)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
 	}
 	return s.hiddenEntry(ctx, h, at, e, func(en *entry) {
 		en.Ended, en.attribution, en.StartsNext = r.ID, of, h.Queued > 0
+		if mark != nil {
+			en.Hidden, en.Status = false, e.Status
+		}
 	})
 }
 
@@ -219,7 +263,7 @@ func (s *Store) hiddenEntry(ctx context.Context, h *header, at head, e session.E
 // before that is known to the entry that ends the run.
 func freeSession(h *header, a *activeRun, how runEnd) table.Write {
 	after := run.Ending{
-		Status: how.status, Problem: how.problem, Started: a.Worker != "", Taken: a.Taken,
+		Status: how.status, Problem: how.problem, Started: a.Worker != "", Taken: a.Taken, Keep: how.keeps(a),
 	}.Aftermath()
 	changes := []table.Change{
 		table.Set(table.At(headerStatus), after.Status), table.Remove(table.At(headerRun)), table.Remove(table.At(headerCausedBy)),
@@ -227,6 +271,9 @@ func freeSession(h *header, a *activeRun, how runEnd) table.Write {
 	}
 	if after.Unfinished {
 		changes = append(changes, table.Set(table.At(headerUnfinishedRun), a.ID))
+	}
+	if after.Kept {
+		changes = append(changes, table.Set(table.At(headerKeptRun), a.ID))
 	}
 	if after.Pending {
 		changes = append(changes, table.Set(table.At(headerPendingAt), a.At), table.Set(table.At(headerPendingEvents), a.Taken))

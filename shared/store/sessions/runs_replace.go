@@ -8,16 +8,16 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// replace writes the start of a run that replaces another run's events, in one
+// replace writes the start of a run that ends or replaces another one, in one
 // transaction: the end of that run, if it is active, the marker of a rewind before
-// it, and the input. It tries once, since everything depends on how the session was
+// it, unless it is kept, and the input. It tries once, since everything depends on how the session was
 // read: table.ErrConditionFailed if that has changed.
 func (b *runStart) replace(ctx context.Context) error {
 	var over *cancelledRun
 	at := b.at
 	if b.before != nil {
 		var err error
-		if over, err = b.s.cancelled(ctx, b.h, b.at, b.before); err != nil {
+		if over, err = b.s.cancelled(ctx, b.h, b.at, b.before, ""); err != nil {
 			return err
 		}
 		at = at.after(over.last)
@@ -30,20 +30,25 @@ func (b *runStart) replace(ctx context.Context) error {
 	if w.at.next != b.at.next || len(w.fresh()) < len(b.input) {
 		return table.ErrConditionFailed
 	}
-	m, err := b.discard(ctx, at)
-	if err != nil {
-		return err
-	}
 	// If this attempt fails, the input may be appended at the head as it was read.
-	w.boundAt, w.state = b.at.next, m.plan.change
+	w.boundAt = b.at.next
 	if over != nil {
 		w.pass(over.last)
 	}
-	w.pass(m.rec)
+	var m *marker
+	if b.plan.Discards != "" {
+		var err error
+		if m, err = b.discard(ctx, at); err != nil {
+			return err
+		}
+		w.state = m.plan.change
+		w.pass(m.rec)
+	}
+	last := w.at.last()
 	if err := w.claimIDs(ctx); err != nil {
 		return err
 	}
-	if w.at.last() != m.rec.last() || len(w.fresh()) < len(b.input) {
+	if w.at.last() != last || len(w.fresh()) < len(b.input) {
 		return table.ErrConditionFailed
 	}
 	w.with = func() ([]table.Write, error) { return b.replacing(ctx, w, over, m) }
@@ -78,7 +83,7 @@ func (b *runStart) discard(ctx context.Context, at head) (*marker, error) {
 	return m, m.pack(ctx)
 }
 
-// replacing returns the writes that belong to the input.
+// replacing returns the writes that belong to the input. o and m are nil for none.
 func (b *runStart) replacing(ctx context.Context, w *writer, o *cancelledRun, m *marker) ([]table.Write, error) {
 	writes, err := b.activationWrites(w, m)
 	if err != nil {
@@ -91,6 +96,9 @@ func (b *runStart) replacing(ctx context.Context, w *writer, o *cancelledRun, m 
 		}
 		writes = append(writes, ends...)
 	}
+	if m == nil {
+		return writes, nil
+	}
 	return append(append(writes, m.plan.puts...), table.Put(m.rec.entry, table.ItemNotExists())), nil
 }
 
@@ -99,9 +107,11 @@ func (b *runStart) afterReplace(ctx context.Context, w *writer, o *cancelledRun,
 	if o != nil {
 		b.s.countEntry(ctx, b.h, o.last)
 	}
-	b.s.countEntry(ctx, b.h, m.rec)
+	if m != nil {
+		b.s.countEntry(ctx, b.h, m.rec)
+	}
 	b.s.countEntry(ctx, b.h, w.last)
-	if last := w.last; last.LastState == m.rec.first { // the input changes no state
+	if last := w.last; m != nil && last.LastState == m.rec.first { // the input changes no state
 		b.s.checkpoint(ctx, b.h.Log, last.LastState, m.plan.change.values)
 	}
 }
@@ -112,6 +122,9 @@ func (b *runStart) cleanUp(ctx context.Context, err error, w *writer, m *marker)
 		return
 	}
 	w.discardTentative(ctx)
+	if m == nil {
+		return
+	}
 	if err := b.s.content.Discard(ctx, logPK(b.h.Log), m.rec.Body); err != nil {
 		b.s.log.WarnContext(ctx, "chunks of a failed discard stay until the session is deleted", "error", err)
 	}

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -49,6 +50,9 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 	if err := expectHead(start.ExpectedSeq, at); err != nil {
 		return run.Run{}, err
 	}
+	if start.OnFailed == "" {
+		start.OnFailed = s.onFailed(cmp.Or(start.Agent, h.Agent))
+	}
 	plan, err := start.Plan(h.before(a, queue))
 	if err != nil {
 		return run.Run{}, err
@@ -72,7 +76,7 @@ func (h *header) before(a *activeRun, queue run.Queue) run.Before {
 		Queue: queue.Starts,
 	}
 	if a != nil {
-		b.Active, b.ActiveInput = a.ID, a.At
+		b.Active, b.ActiveInput, b.ActiveKept = a.ID, a.At, a.Kept
 	}
 	return b
 }
@@ -98,7 +102,7 @@ func (b *runStart) begin(ctx context.Context) (run.Run, error) {
 		return run.Run{}, err
 	}
 	write := b.append
-	if b.plan.Discards != "" {
+	if b.plan.Discards != "" || b.plan.Cancels != "" {
 		write = b.replace
 	}
 	if err := write(ctx); err != nil {

@@ -29,6 +29,8 @@ type Store struct {
 	log     *slog.Logger
 	content content.Bodies
 	lease   time.Duration
+	// onFailed is what becomes of the runs of an agent whose starts do not say it.
+	onFailed func(agent string) run.OnFailed
 
 	retention session.Retention
 	quotas    quota.Limits
@@ -52,6 +54,12 @@ var (
 
 // Option changes a default of New.
 type Option func(*Store)
+
+// WithOnFailed sets what becomes of the runs of an agent that fail or are cancelled, for
+// starts that do not say it; the default is run.Discard.
+func WithOnFailed(of func(agent string) run.OnFailed) Option {
+	return func(s *Store) { s.onFailed = of }
+}
 
 // WithClock sets the clock.
 func WithClock(now func() time.Time) Option { return func(s *Store) { s.now = now } }
@@ -81,6 +89,7 @@ func New(engine table.Engine, opts ...Option) *Store {
 		lease:  run.Lease,
 
 		retention: func(string) int64 { return 0 },
+		onFailed:  func(string) run.OnFailed { return run.Discard },
 
 		compaction: compaction.Default(),
 		search:     defaultSearch(),

@@ -51,7 +51,7 @@ func (s *Store) thread(
 		r := active.run()
 		t.Run = &r
 	} else if h.Status == session.Failed {
-		t.Run, err = s.pastRun(ctx, h, h.UnfinishedRun)
+		t.Run, err = s.pastRun(ctx, h, h.failedRun())
 	}
 	return t, err
 }

@@ -164,7 +164,7 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 	logs.Add(ctx, slog.String(logs.SessionID, ref.SessionID), slog.String(logs.RunID, ref.RunID))
 	started, err := h.Runs.Start(ctx, run.Start{
 		Ref: ref, Agent: h.agent, Mode: run.Managed, Input: []session.Event{input},
-		OnActive: run.Reject, OnFailed: run.Discard,
+		OnActive: run.Reject,
 	})
 	if err != nil {
 		undo()

@@ -47,7 +47,7 @@ func (b *Beginning) start(ctx context.Context, out *Begun, of session.Session, i
 		plan.Input[i].InvocationID = out.Ref.RunID // a queue stores them as they are
 	}
 	started, err := b.Launch(ctx, run.Start{
-		Ref: out.Ref, Agent: b.Agent, Mode: run.Managed, Input: plan.Input, OnActive: b.In.OnActive, OnFailed: run.Discard,
+		Ref: out.Ref, Agent: b.Agent, Mode: run.Managed, Input: plan.Input, OnActive: b.In.OnActive,
 	})
 	if err != nil {
 		b.deleteNew(ctx, of, isNew, err)

@@ -81,7 +81,7 @@ func (c *creation) start(ctx context.Context, at position) (found, error) {
 	id := convert.ID{SessionID: at.of.ID, RunID: c.runID, After: after}
 	f := found{id: id, of: at.of, Response: convert.Response{ID: id, Own: inputOf(input, c.runID)}}
 	f.Run, err = c.Launch(ctx, run.Start{
-		Ref: f.ref(), Agent: c.req.Model, Mode: run.Managed, Input: f.Own, OnActive: c.req.OnActive, OnFailed: run.Discard,
+		Ref: f.ref(), Agent: c.req.Model, Mode: run.Managed, Input: f.Own, OnActive: c.req.OnActive,
 		ExpectedSeq: head,
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ func Runs(c Config) http.Handler {
 		a.handle(http.MethodPost, runs, withBody(maxBody, a.onceOn(access.StartRun, a.startRun)))
 		a.handle(http.MethodGet, runs+"/{run_id}", a.on(access.ReadRun, a.getRun))
 		a.handle(http.MethodPatch, runs+"/{run_id}", withBody(maxBody, a.on(access.PushRun, a.updateRun)))
-		a.handle(http.MethodPost, runs+"/{run_id}/cancel", a.on(access.CancelRun, a.cancelRun))
+		a.handle(http.MethodPost, runs+"/{run_id}/cancel", withOptionalBody(maxBody, a.on(access.CancelRun, a.cancelRun)))
 		a.handle(http.MethodPost, runs+"/{run_id}/deltas", withBody(maxBody, a.onceOn(access.PushRun, a.pushDeltas)))
 		a.handle(http.MethodPost, runs+"/{run_id}/events", withBody(maxBody, a.onceOn(access.PushRun, a.pushEvents)))
 	}
@@ -44,7 +44,15 @@ func (a *api) cancelRun(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := a.Runs.Cancel(c.Context(), ref); err != nil {
+	body, err := c.object()
+	if err != nil {
+		return nil, err
+	}
+	on, err := body.onFailed()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.Runs.CancelAs(c.Context(), ref, on); err != nil {
 		return nil, err
 	}
 	return a.newThread(c, http.StatusOK, ref.SessionID)

@@ -45,11 +45,10 @@ func (c *call) newRun() (s run.Start, err error) {
 	if err != nil {
 		return s, err
 	}
-	failed, err := body.choice("on_failed", string(run.Discard), string(run.Block))
-	if err != nil {
+	if s.OnFailed, err = body.onFailed(); err != nil {
 		return s, err
 	}
-	s.Mode, s.OnActive, s.OnFailed = run.Mode(mode), run.OnActive(active), run.OnFailed(failed)
+	s.Mode, s.OnActive = run.Mode(mode), run.OnActive(active)
 	if s.ExpectedSeq, err = body.expectedSeq(); err != nil {
 		return s, err
 	}
@@ -57,6 +56,16 @@ func (c *call) newRun() (s run.Start, err error) {
 		return s, fieldFault(fault.Invalid, "/expected_seq", "must be absent with on_active enqueue: the input gets its position later")
 	}
 	return s, s.Validate()
+}
+
+// onFailed reads what becomes of a run that fails or is cancelled; "" if that is not
+// said.
+func (o object) onFailed() (run.OnFailed, error) {
+	if !o.Has("on_failed") {
+		return "", nil
+	}
+	on, err := o.choice("on_failed", string(run.Discard), string(run.Block), string(run.Keep))
+	return run.OnFailed(on), err
 }
 
 // input reads the events with which a run begins: complete events with content.

@@ -54,25 +54,29 @@ func TestStartRequest(t *testing.T) {
 	}{
 		"only the required member": {
 			startOf("", hello),
-			run.Start{Agent: "data_analyst", Mode: run.Managed, OnActive: run.Reject, OnFailed: run.Discard},
+			run.Start{Agent: "data_analyst", Mode: run.Managed, OnActive: run.Reject},
 		},
 		"everything": {
 			startOf(`,"agent":"default","mode":"agent","on_active":"cancel_and_merge","on_failed":"block"`, hello),
 			run.Start{Agent: "default", Mode: run.Managed, OnActive: run.CancelAndMerge, OnFailed: run.Block},
 		},
+		"what becomes of a failure": {
+			startOf(`,"on_failed":"keep"`, hello),
+			run.Start{Agent: "data_analyst", Mode: run.Managed, OnActive: run.Reject, OnFailed: run.Keep},
+		},
 		"a position": {
 			startOf(`,"expected_seq":7`, hello),
 			run.Start{
-				Agent: "data_analyst", Mode: run.Managed, OnActive: run.Reject, OnFailed: run.Discard, ExpectedSeq: new(int64(7)),
+				Agent: "data_analyst", Mode: run.Managed, OnActive: run.Reject, ExpectedSeq: new(int64(7)),
 			},
 		},
 		"an external agent of any name": {
 			startOf(`,"agent":"theirs","mode":"external"`, hello),
-			run.Start{Agent: "theirs", Mode: run.External, OnActive: run.Reject, OnFailed: run.Discard},
+			run.Start{Agent: "theirs", Mode: run.External, OnActive: run.Reject},
 		},
 		"an external agent named by the session": {
 			startOf(`,"mode":"external"`, hello),
-			run.Start{Mode: run.External, OnActive: run.Reject, OnFailed: run.Discard},
+			run.Start{Mode: run.External, OnActive: run.Reject},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

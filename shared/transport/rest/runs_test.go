@@ -112,6 +112,54 @@ func TestRunRequestsAnswerTheThread(t *testing.T) {
 	}
 }
 
+// TestKeptRuns cancels and fails runs that are kept: the next input discards nothing.
+func TestKeptRuns(t *testing.T) {
+	for name, c := range map[string]struct {
+		start, end, body string
+		status, run      string // of the session, and of the run
+		want             string
+	}{
+		"cancelled with keep":             {"", "/cancel", `{"on_failed":"keep"}`, "idle", "cancelled", "Hello|par|Again"},
+		"started with keep and cancelled": {`,"on_failed":"keep"`, "/cancel", "", "idle", "cancelled", "Hello|par|Again"},
+		"started with keep and failed":    {`,"on_failed":"keep"`, "", `{"status":"failed","error":{"message":"no"}}`, "failed", "failed", "Hello|par|Again"},
+		"ended as cancelled":              {`,"on_failed":"keep"`, "", `{"status":"cancelled"}`, "idle", "cancelled", "Hello|par|Again"},
+		"cancelled with discard":          {`,"on_failed":"keep"`, "/cancel", `{"on_failed":"discard"}`, "idle", "cancelled", "Again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSystem(t)
+			s.mustCreate(t, alice, `{"id":"s"}`)
+			at := s.must(t, http.StatusAccepted, post(alice, "/sessions/s/runs", startOf(c.start+`,"mode":"external"`, hello))).header.Get("Location")
+			at = strings.TrimPrefix(at, "/api/v1")
+			s.must(t, http.StatusOK, post(alice, at+"/deltas", `{"item_id":"i","author":"bot","deltas":[{"part":0,"text":"par"}]}`))
+			if c.end == "" {
+				s.must(t, http.StatusOK, patch(alice, at, c.body))
+			} else {
+				s.must(t, http.StatusOK, post(alice, at+c.end, c.body))
+			}
+			r := decode[map[string]map[string]any](t, s.must(t, http.StatusOK, get(alice, at)))["data"]
+			if kept := r["on_failed"] == "keep"; r["status"] != c.run || kept != strings.Contains(c.want, "par") {
+				t.Errorf("the run is %v", r)
+			}
+			thread := decode[one[threadView]](t, s.must(t, http.StatusOK, get(alice, "/sessions/s/thread"))).Data
+			if thread.Status != c.status || thread.texts() != "Hello|par" || (thread.Run != nil) != (c.status == "failed") {
+				t.Errorf("the thread is %+v", thread)
+			}
+			next := startOf(`,"mode":"external"`, strings.Replace(hello, "Hello", "Again", 1))
+			thread = decode[one[threadView]](t, s.must(t, http.StatusAccepted, post(alice, "/sessions/s/runs", next))).Data
+			if thread.texts() != c.want {
+				t.Errorf("after another input the thread is %s, want %s", thread.texts(), c.want)
+			}
+		})
+	}
+	s := newSystem(t)
+	s.mustCreate(t, alice, `{"id":"s"}`)
+	at := s.must(t, http.StatusAccepted, post(alice, "/sessions/s/runs", startOf(`,"mode":"external"`, hello))).header.Get("Location")
+	at = strings.TrimPrefix(at, "/api/v1")
+	s.mustRefuse(t, http.StatusUnprocessableEntity, "/on_failed", post(alice, at+"/cancel", `{"on_failed":"retry"}`))
+	s.mustRefuse(t, http.StatusUnprocessableEntity, "/on_failed", post(alice, "/sessions/s/runs", startOf(`,"on_failed":"retry"`, hello)))
+	s.mustRefuse(t, http.StatusBadRequest, "", post(alice, at+"/cancel", `{`))
+}
+
 func TestThreadInPages(t *testing.T) {
 	s := newSystem(t)
 	s.mustCreate(t, alice, `{"id":"s"}`)

@@ -69,7 +69,7 @@ func interruptedCalls(req run.Request) (json.RawMessage, error) {
 			if p := transcript.PartOf(raw); p.Call != nil && slices.Contains(unanswered, p.Call.ID) {
 				author = e.Author
 				parts = append(parts, map[string]any{"function_response": map[string]any{
-					"id": p.Call.ID, "name": p.Call.Name, "response": json.RawMessage(transcript.InterruptedCall),
+					"id": p.Call.ID, "name": p.Call.Name, "response": json.RawMessage(run.InterruptedCall),
 				}})
 			}
 		}

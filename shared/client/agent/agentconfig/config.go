@@ -3,6 +3,7 @@
 package agentconfig
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -32,6 +33,9 @@ type Agent struct {
 	History run.HistoryLimit
 	// Continuations is how often a run may be continued after its worker was lost.
 	Continuations int
+	// OnFailed is what becomes of runs that fail or are cancelled if their starts do not
+	// say it; "" for run.Discard.
+	OnFailed run.OnFailed
 
 	Chat     Chat     // of KindChatCompletions and KindResponses
 	Frontend Frontend // of KindAGUI
@@ -68,6 +72,13 @@ func (d Agents) Has(name string) bool {
 func (d Agents) Retention(name string) int64 {
 	a, _ := Find(d, name)
 	return a.Retention
+}
+
+// OnFailed returns what becomes of an agent's runs that fail or are cancelled if their
+// starts do not say it.
+func (d Agents) OnFailed(name string) run.OnFailed {
+	a, _ := Find(d, name)
+	return cmp.Or(a.OnFailed, run.Discard)
 }
 
 // Parse reads the agents' configuration: a JSON object by name

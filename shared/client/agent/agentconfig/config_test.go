@@ -108,6 +108,7 @@ func TestParseRefuses(t *testing.T) {
 		"a history of half a byte":         {only(`,"history":{"bytes":0.5}`), "/x/history/bytes"},
 		"too many continuations":           {only(`,"max_continuations":11`), "/x/max_continuations"},
 		"fewer continuations than none":    {only(`,"max_continuations":-1`), "/x/max_continuations"},
+		"an unknown end of failed runs":    {only(`,"on_failed":"retry"`), "/x/on_failed"},
 		"continuations in words":           {only(`,"max_continuations":"two"`), "/x/max_continuations"},
 		"a history in days":                {only(`,"history":{"days":1}`), "/x/history/days"},
 		"an unknown choice of thinking":    {chat(`,"model":"m","reasoning":"sometimes"`), "/x/reasoning"},

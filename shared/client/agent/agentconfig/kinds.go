@@ -84,6 +84,16 @@ func (r *reader) continuations() int {
 	return n
 }
 
+func (r *reader) onFailed() run.OnFailed {
+	on := run.OnFailed(r.text("on_failed"))
+	switch on {
+	case "", run.Discard, run.Block, run.Keep:
+	default:
+		r.fail("on_failed", `must be "discard", "block" or "keep"`)
+	}
+	return on
+}
+
 // card reads the address of an agent's card.
 func (r *reader) card(agent string) string {
 	address := r.text("card")

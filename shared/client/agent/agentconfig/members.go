@@ -51,7 +51,7 @@ func (r *reader) agent() Agent {
 	a := Agent{
 		Kind:      Kind(r.text("type")),
 		Endpoint:  Endpoint{URL: r.address(), Header: r.header(), Timeouts: r.timeouts()},
-		Retention: r.retention(), History: r.history(), Continuations: r.continuations(),
+		Retention: r.retention(), History: r.history(), Continuations: r.continuations(), OnFailed: r.onFailed(),
 	}
 	switch a.Kind {
 	case KindHTTP:

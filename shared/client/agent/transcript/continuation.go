@@ -24,9 +24,6 @@ func InterruptedNote(req run.Request) string {
 		"continue from there without repeating it."
 }
 
-// InterruptedCall is the result of a call that was open when the worker was lost.
-const InterruptedCall = `{"error":"the call was interrupted: it may or may not have been carried out, and its result is unknown"}`
-
 // Interruption is what a model is told about the calls of an interrupted answer. The
 // zero value is none.
 type Interruption struct {
@@ -43,7 +40,7 @@ func InterruptionOf(req run.Request) Interruption {
 // ResultOf returns the result of a call without a response.
 func (i Interruption) ResultOf(call OpenCall) string {
 	if i.continued && (call.Generated || slices.Contains(i.unanswered, call.ID)) {
-		return InterruptedCall
+		return run.InterruptedCall
 	}
 	return noResult
 }

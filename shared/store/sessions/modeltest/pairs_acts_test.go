@@ -22,7 +22,7 @@ func pairActs(t *testing.T, document []byte) []act {
 	t.Helper()
 	return []act{
 		startingAs("start", lifecycle.Reject), startingAs("merge", lifecycle.CancelAndMerge),
-		cancelling(),
+		cancelling(), keeping(),
 		{name: "append", do: func(ctx context.Context, s *stores.Store, who string) error {
 			_, _, err := s.Append(ctx, session.Append{
 				UserID: runner, SessionID: "s", Events: []session.Event{saying("appended by "+who, who)},

@@ -14,6 +14,9 @@ func befores() []before {
 		{"idle", nil},
 		{"a run at work", []act{start}},
 		{"a run with an item in progress", []act{start, beginning()}},
+		{"a run that is kept, with an item in progress", []act{
+			starting("start", anyone, lifecycle.Reject, lifecycle.Keep), beginning(),
+		}},
 		{"after a run that failed", []act{start, ending(lifecycle.Failed)}},
 		{"after a run that was cancelled", []act{start, beginning(), cancelling()}},
 	}
@@ -25,7 +28,7 @@ func acts() []act {
 		starting("a start that may be repeated", same, lifecycle.Reject, lifecycle.Discard),
 		starting("a start that blocks", anyone, lifecycle.Reject, lifecycle.Block),
 		starting("a start that merges", anyone, lifecycle.CancelAndMerge, lifecycle.Discard),
-		cancelling(), ending(lifecycle.Completed), ending(lifecycle.Failed),
+		cancelling(), keeping(), ending(lifecycle.Completed), ending(lifecycle.Failed),
 		appending("two"), producing(), beginning(),
 		rewinding("one"), rewinding(first), deleting(),
 	}
@@ -50,6 +53,14 @@ func starting(name, id string, active lifecycle.OnActive, failed lifecycle.OnFai
 func cancelling() act {
 	return act{name: "a cancellation", do: func(ctx context.Context, s *stores.Store, _ string) error {
 		_, err := s.Cancel(ctx, refTo(first))
+		return err
+	}}
+}
+
+// keeping cancels the run so that it is kept.
+func keeping() act {
+	return act{name: "a cancellation that keeps", do: func(ctx context.Context, s *stores.Store, _ string) error {
+		_, err := s.CancelAs(ctx, refTo(first), lifecycle.Keep)
 		return err
 	}}
 }

@@ -75,7 +75,7 @@ func TestInterleavings_runs(t *testing.T) {
 			}
 		}
 	}
-	number{all: 4176, few: 232, every: 15}.play(t, sets)
+	number{all: 5800, few: 380, every: 15}.play(t, sets)
 }
 
 // limited is a store whose users may have few active runs, which last longer than any

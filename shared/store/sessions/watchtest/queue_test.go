@@ -21,7 +21,7 @@ func (w *watching) enqueue(ctx context.Context, rt *rapid.T) error {
 	ref := run.Ref{UserID: watched, SessionID: w.id, RunID: fmt.Sprint("queued", w.n)}
 	r, err := w.store.Start(ctx, run.Start{
 		Ref: ref, Mode: run.Managed, Input: []session.Event{w.event(text)}, OnActive: run.Enqueue,
-		OnFailed: rapid.SampledFrom([]run.OnFailed{run.Discard, run.Block}).Draw(rt, "on_failed"),
+		OnFailed: rapid.SampledFrom([]run.OnFailed{run.Discard, run.Block, run.Keep}).Draw(rt, "on_failed"),
 	})
 	if err == nil && r.Status == run.InProgress {
 		w.active, w.item = &ref, nil

@@ -216,13 +216,13 @@ func (w *watching) end(ctx context.Context, rt *rapid.T) error {
 	return err
 }
 
-func (w *watching) cancel(ctx context.Context, _ *rapid.T) error {
+func (w *watching) cancel(ctx context.Context, rt *rapid.T) error {
 	if w.active == nil {
 		return nil
 	}
 	ref := *w.active
 	w.active, w.item = nil, nil
-	_, err := w.store.Cancel(ctx, ref)
+	_, err := w.store.CancelAs(ctx, ref, rapid.SampledFrom([]run.OnFailed{"", run.Keep}).Draw(rt, "on_failed"))
 	return err
 }
 

@@ -1,0 +1,99 @@
+package run
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// MarkInterrupted returns the event that ends a run as one that marks it as failed or
+// cancelled: an event of the agent's, with the problem and without any parts. A run that
+// is kept has one if no item was in progress that has the problem.
+func MarkInterrupted(e session.Event, r Run, why *Problem) (session.Event, error) {
+	raw, err := jsonx.Marshal(why)
+	if err != nil {
+		return e, err
+	}
+	if r.Agent != "" {
+		e.Author = r.Agent
+	}
+	e.Status = session.EventFailed
+	return e.With("error", raw).With("content", json.RawMessage(`{"role":"model","parts":[]}`)), nil
+}
+
+// InterruptedCall is the result of a call that was open when its run was interrupted.
+const InterruptedCall = `{"error":"the call was interrupted: it may or may not have been carried out, and its result is unknown"}`
+
+// WithInterruptions returns a history as agents are given it: after the output of a run
+// that was kept although it failed or was cancelled, its open calls have a result, which
+// is that they were interrupted, and a note says where the answer ends.
+func WithInterruptions(events []session.Event) []session.Event {
+	var out []session.Event // nil until something is added
+	for i, e := range events {
+		why := interruptedBy(e)
+		if why != "" && out == nil {
+			out = slices.Clone(events[:i])
+		}
+		if out != nil {
+			out = append(out, e)
+		}
+		if why == "" {
+			continue
+		}
+		if calls := openCalls(events, e.InvocationID); len(calls) > 0 {
+			out = append(out, addition(e, ":calls", e.Author, resultsOf(calls)))
+		}
+		note := "[The answer was interrupted here: it failed.]"
+		if why == CodeCancelled {
+			note = "[The answer was interrupted here: it was cancelled.]"
+		}
+		out = append(out, addition(e, "", "user", []any{map[string]string{"text": note}}))
+	}
+	if out == nil {
+		return events
+	}
+	return out
+}
+
+// interruptedBy returns the code of the problem that ended an event's run; "" for an
+// event that did not end one.
+func interruptedBy(e session.Event) string {
+	var why Problem
+	if e.Status != session.EventFailed {
+		return ""
+	}
+	if json.Unmarshal(e.Fields["error"], &why) != nil || why.Code == "" {
+		return CodeAgent
+	}
+	if why.Code == CodeInterrupted { // its run went on
+		return ""
+	}
+	return why.Code
+}
+
+// addition is an event that only agents are given, at the place of another.
+func addition(of session.Event, part, author string, parts []any) session.Event {
+	content, err := jsonx.Marshal(map[string]any{"role": "user", "parts": parts})
+	if err != nil {
+		panic(err) // all values are valid strings and JSON
+	}
+	return session.Event{
+		ID: of.InvocationID + ":interrupted" + part, SessionID: of.SessionID, InvocationID: of.InvocationID, Author: author,
+		Seq: of.Seq, Status: session.EventCompleted, CreatedTime: of.CreatedTime,
+		Fields: map[string]json.RawMessage{"type": json.RawMessage(`"interrupted"`), "content": content},
+	}
+}
+
+func resultsOf(calls []call) []any {
+	parts := make([]any, len(calls))
+	for i, c := range calls {
+		response := map[string]any{"name": c.Name, "response": json.RawMessage(InterruptedCall)}
+		if c.ID != "" {
+			response["id"] = c.ID
+		}
+		parts[i] = map[string]any{"function_response": response}
+	}
+	return parts
+}
