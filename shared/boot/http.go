@@ -32,7 +32,7 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 	var accessor core.RequestAccessorV2
 	identities := NewIdentities()
 	return func(ctx context.Context, event events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
-		ctx, cancel := retry.Reserving(ctx, records.AnswerTime)
+		ctx, cancel := retry.Reserving(records.Fencing(ctx), records.AnswerTime)
 		defer cancel()
 		next := h
 		path, err := routedPath(event)

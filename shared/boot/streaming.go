@@ -17,6 +17,7 @@ import (
 
 	"github.com/rethread/rethread/shared/client/tokens"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/transport/a2a"
 	"github.com/rethread/rethread/shared/transport/rest"
 	"github.com/rethread/rethread/shared/transport/ws"
@@ -36,7 +37,7 @@ type StreamHandler = func(context.Context, events.APIGatewayProxyRequest) (*even
 func Streaming(h http.Handler, log *slog.Logger, now func() time.Time) StreamHandler {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error) {
 		verified := ws.ReadVerified(event.RequestContext.Authorizer)
-		ctx, cancel := timed(ctx, verified, now())
+		ctx, cancel := timed(records.Fencing(ctx), verified, now())
 		r, err := streamRequest(ctx, event, verified.Caller)
 		next := h
 		switch {

@@ -4,7 +4,6 @@
 package access
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/fault"
@@ -62,8 +61,6 @@ type Permission struct {
 	Share string
 	// Until is when the right ends, in epoch milliseconds; 0 is unlimited.
 	Until int64
-	// Still returns the fault of a guest whose right has ended since; nil for others.
-	Still func(context.Context) error
 }
 
 // Guest reports whether the permission comes from a share, which covers only the

@@ -18,6 +18,9 @@ type Grants interface {
 	CallerGrants(ctx context.Context, userID, sessionID string) (CallerGrants, error)
 	// IsShared reports whether a share of a log still gives its right, read consistently.
 	IsShared(ctx context.Context, log, shareID string) (bool, error)
+	// Fence makes what the request of a context still writes into a log depend on a
+	// share: once the share is removed, none of it is written.
+	Fence(ctx context.Context, log, shareID string)
 	// SharingOwners returns the owners of the sessions that a user was let into,
 	// without duplicates and at most MaxSharingOwners. The user may have lost
 	// access to some of these sessions.
@@ -58,8 +61,8 @@ func (g *Gate) Permission(ctx context.Context, c Caller, sessionID string, a Act
 func (g *Gate) decide(ctx context.Context, c Caller, s CallerGrants, sessionID string, a Action) (Permission, error) {
 	permission, err := Decide(c, s, a, g.now().UnixMilli())
 	permission.Log = s.Log
-	if permission.Guest() {
-		permission.Still = func(ctx context.Context) error { return g.still(ctx, c, sessionID, a, permission) }
+	if err == nil && permission.Guest() && a.Right() == Write {
+		g.grants.Fence(ctx, permission.Log, permission.Share)
 	}
 	if err == nil && permission.Label() == AdminLabel {
 		g.log.LogAttrs(ctx, slog.LevelInfo, "an admin reads what is not theirs",
@@ -69,9 +72,12 @@ func (g *Gate) decide(ctx context.Context, c Caller, s CallerGrants, sessionID s
 	return permission, err
 }
 
-// still checks a guest's permission again, by a read of its share alone: another share may
-// give the right too.
-func (g *Gate) still(ctx context.Context, c Caller, sessionID string, a Action, given Permission) error {
+// Still returns the fault of a guest whose permission has ended since it was given, by a
+// read of its share alone; another share may give the right too. It reads nothing for others.
+func (g *Gate) Still(ctx context.Context, c Caller, sessionID string, a Action, given Permission) error {
+	if !given.Guest() {
+		return nil
+	}
 	if shared, err := g.grants.IsShared(ctx, given.Log, given.Share); shared || err != nil {
 		return err
 	}
@@ -88,7 +94,8 @@ func (g *Gate) still(ctx context.Context, c Caller, sessionID string, a Action, 
 // fault.Forbidden before it changes anything.
 //
 // A guest who reads has the permission at the end too: once the end of a share is
-// answered, nobody gets by it what was written later.
+// answered, nobody gets by it what was written later. A guest's writes depend on the
+// share themselves (Grants.Fence).
 func (g *Gate) Do(ctx context.Context, c Caller, sessionID string, a Action, do func(Permission) error) error {
 	err := do(ownerPermission(c.UserID))
 	if !errors.Is(err, fault.Of(fault.Forbidden)) {
@@ -103,8 +110,8 @@ func (g *Gate) Do(ctx context.Context, c Caller, sessionID string, a Action, do 
 	case permission.Right == OwnerOnly: // something else was refused
 		return err
 	}
-	if err := do(permission); err != nil || a.Right() != Read || permission.Still == nil {
+	if err := do(permission); err != nil || a.Right() != Read {
 		return err
 	}
-	return permission.Still(ctx)
+	return g.Still(ctx, c, sessionID, a, permission)
 }

@@ -103,6 +103,8 @@ type fakeGrants struct {
 	ended  bool // whether shares have ended since the grants were read
 }
 
+func (b *fakeGrants) Fence(context.Context, string, string) {}
+
 func (b *fakeGrants) IsShared(context.Context, string, string) (bool, error) {
 	if b.ended {
 		b.grants.Grants = nil

@@ -98,9 +98,6 @@ type Append struct {
 	ExpectedSeq *int64
 	// Keyed is set for a request with an idempotency key.
 	Keyed *Keyed
-	// Allowed, if set, decides after the head was found and after each lost race whether
-	// the batch may still be appended.
-	Allowed func(context.Context) error
 }
 
 // Keyed says how a batch is recognised that is sent again with the same idempotency

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/store/table"
@@ -42,6 +43,9 @@ func Found(err error, into any) (bool, error) {
 // result has succeeded. A write whose result cannot be recognised, such as an
 // unconditional addition, is not repeated and returns table.ErrUndecided.
 func (t *Table) Write(ctx context.Context, w table.Write) error {
+	if fenceFor(ctx, w) != nil {
+		return t.writeFenced(ctx, w)
+	}
 	tries := undecidedTries
 	if !repeatable(w) {
 		tries = 1
@@ -83,6 +87,10 @@ func undecided(err error) error {
 // recognises a transaction that it has carried out. After a lost answer a conflict
 // does not decide the outcome: the conflicting transaction may be the lost attempt.
 func (t *Table) Transact(ctx context.Context, writes ...table.Write) error {
+	fence := fenceFor(ctx, writes...)
+	if fence != nil {
+		writes = append(slices.Clone(writes), fence.Check)
+	}
 	in := table.Transaction{Token: t.random().String(), Writes: writes}
 	lost := false
 	again := func(err error) bool { return isThrottle(err) || lost && isConflict(err) }
@@ -90,7 +98,7 @@ func (t *Table) Transact(ctx context.Context, writes ...table.Write) error {
 		return untilAnswered(ctx, undecidedTries, func() error {
 			_, err := t.engine.Transact(ctx, in)
 			lost = lost || isUndecided(err)
-			return err
+			return fence.broken(in, err)
 		})
 	})
 	switch {

@@ -50,7 +50,7 @@ func (s *Store) appendTo(ctx context.Context, h *header, a session.Append) ([]se
 	}
 	w := s.newWriter(h, slices.Clone(a.Events))
 	w.keyedBy(a.Keyed)
-	w.expected, w.limited, w.patience, w.check = a.ExpectedSeq, true, appendTime, a.Allowed
+	w.expected, w.limited, w.patience = a.ExpectedSeq, true, appendTime
 	w.remembers = a.ExpectedSeq == nil && !h.large && (a.Keyed == nil || !a.Keyed.FindOnly)
 	newest := s.watchNewest
 	if w.remembers && w.recall() {

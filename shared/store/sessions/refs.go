@@ -3,6 +3,8 @@ package sessions
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
@@ -40,6 +42,17 @@ func (s *Store) FindAny(ctx context.Context, id string) (Ref, error) {
 		return Ref{}, err
 	}
 	return h.ref(), nil
+}
+
+// Shows reports whether a write changes what readers of the session see: its log, its
+// queue, its tasks, its artifacts, and feedback. Other items alone show nothing.
+func (r Ref) Shows(w table.Write) bool {
+	if w.Key.PK != logPK(r.Log) {
+		return strings.HasPrefix(w.Key.PK, prefixFeedback)
+	}
+	return w.Key.SK == skQueue || slices.ContainsFunc(
+		[]string{prefixEntry, prefixSegment, prefixTask, prefixArtifact, prefixFeedback},
+		func(prefix string) bool { return strings.HasPrefix(w.Key.SK, prefix) })
 }
 
 // HeaderKey returns the key of a session, for callers that read several items at

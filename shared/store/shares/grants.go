@@ -92,6 +92,15 @@ func (s *Store) IsShared(ctx context.Context, log, shareID string) (bool, error)
 	return found && of.open(s.Millis()), err
 }
 
+// Fence implements access.Grants.
+func (s *Store) Fence(ctx context.Context, log, shareID string) {
+	records.AddFence(ctx, records.Fence{
+		Check:  table.Check(shareKey(log, shareID), table.ItemExists()),
+		Covers: sessions.Ref{Log: log}.Shows,
+		Broken: fault.NotYours("session"),
+	})
+}
+
 // grantsOf reads a user's grants in a log. User ids may contain the separator
 // between user and share, hence the comparison.
 func (s *Store) grantsOf(ctx context.Context, log, user string) ([]grant, error) {

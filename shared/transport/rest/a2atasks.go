@@ -69,7 +69,7 @@ func (a *api) getA2ATask(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := a.findTask(c, taskID, access.ReadTasks)
+	given, at, err := a.findTask(c, taskID, access.ReadTasks)
 	if at.SessionID == taskID || errors.Is(err, fault.Of(fault.NotFound)) {
 		if merged, found, err := a.mergedTask(c, taskID); found || err != nil {
 			return merged, err
@@ -79,6 +79,9 @@ func (a *api) getA2ATask(c *call) (*reply, error) {
 		return nil, err
 	}
 	t, err := a.Tasks.Task(c.Context(), at.Owner, at.SessionID, taskID)
+	if err == nil {
+		err = a.gate.Still(c.Context(), c.caller, at.SessionID, access.ReadTasks, given)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +115,7 @@ func (a *api) deleteA2ATask(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := a.findTask(c, taskID, access.DeleteTask)
+	_, at, err := a.findTask(c, taskID, access.DeleteTask)
 	if err != nil {
 		return nil, err
 	}
@@ -123,12 +126,11 @@ func (a *api) deleteA2ATask(c *call) (*reply, error) {
 }
 
 // findTask finds a task by its id alone if the caller has the permission.
-func (a *api) findTask(c *call, taskID string, action access.Action) (access.Location, error) {
-	_, at, err := a.gate.FindTask(c.Context(), c.caller, action, func(user string) (access.Location, error) {
+func (a *api) findTask(c *call, taskID string, action access.Action) (access.Permission, access.Location, error) {
+	return a.gate.FindTask(c.Context(), c.caller, action, func(user string) (access.Location, error) {
 		id, err := a.Feedback.FindTask(c.Context(), user, taskID)
 		return access.Location{Owner: user, SessionID: id}, err
 	})
-	return at, err
 }
 
 func a2aReply(status int, t task.Task, message string) (*reply, error) {

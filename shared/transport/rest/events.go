@@ -34,7 +34,6 @@ func (a *api) appendEvents(c *call) (*reply, error) {
 		}
 		return jsonReply(http.StatusOK, data{[]session.Event{}})
 	}
-	batch.Allowed = c.permission.Still
 	stored, appended, err := a.Sessions.Append(c.Context(), batch)
 	if err != nil {
 		return nil, err

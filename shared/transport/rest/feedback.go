@@ -37,7 +37,7 @@ func (a *api) giveFeedback(c *call) (*reply, error) {
 	}
 	f.CreatedTime = a.Now().UnixMilli()
 	if f.SessionID == "" {
-		at, err := a.findTask(c, f.TaskID, access.GiveFeedback)
+		_, at, err := a.findTask(c, f.TaskID, access.GiveFeedback)
 		if errors.Is(err, fault.Of(fault.Forbidden)) {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func (a *api) feedbackAuthority(c *call) (string, error) {
 		return "", err
 	}
 	if f.SessionID == "" {
-		at, err := a.findTask(c, f.TaskID, access.GiveFeedback)
+		_, at, err := a.findTask(c, f.TaskID, access.GiveFeedback)
 		if errors.Is(err, fault.Of(fault.NotFound)) {
 			return "", nil
 		}

@@ -72,6 +72,8 @@ func (w *fakeDomain) CallerGrants(_ context.Context, user, session string) (acce
 	return grants, nil
 }
 
+func (w *fakeDomain) Fence(context.Context, string, string) {}
+
 func (w *fakeDomain) IsShared(context.Context, string, string) (bool, error) { return true, nil }
 
 func (w *fakeDomain) SharingOwners(context.Context, string) ([]string, error) { return nil, nil }
