@@ -21,6 +21,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
@@ -144,7 +145,7 @@ func routes(c rest.Config) []route {
 // ServeHTTP chooses the handler of a path.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	user := r.Header.Get("User")
-	r = r.WithContext(access.WithCaller(r.Context(), access.Caller{UserID: user, Token: "token", ChangesApp: true}))
+	r = r.WithContext(access.WithCaller(records.Fencing(r.Context()), access.Caller{UserID: user, Token: "token", ChangesApp: true}))
 	path := r.URL.EscapedPath()
 	for prefix, h := range map[string]http.Handler{
 		"/a2a/": s.a2a, "/agui/": s.agui, "/ai-sdk/": s.aisdk, "/v1/": s.openai, "/mcp": s.mcp,
