@@ -27,14 +27,17 @@ func withDerivedIDs(a session.Append) session.Append {
 	return a
 }
 
-// keyedBy makes the ids of the events without one depend on the request's key.
-func (w *writer) keyedBy(k *session.Keyed) {
-	if k == nil || len(w.chosen) == len(w.events) {
+// takeKey makes the ids of the events without one depend on the request's key.
+func (w *writer) takeKey() {
+	if len(w.chosen) == len(w.events) {
+		w.keyed = nil
+	}
+	if w.keyed == nil {
 		return
 	}
-	w.keyed, w.tails = k, map[string]int{}
+	w.tails = map[string]int{}
 	for i, e := range w.events {
-		if id, err := uuid.Parse(k.IDs[i]); err == nil && e.ID == "" {
+		if id, err := uuid.Parse(w.keyed.IDs[i]); err == nil && e.ID == "" {
 			w.random[i] = id
 			w.tails[session.WithoutPosition(session.PositionalID(1, id))] = i
 		}
@@ -69,7 +72,7 @@ func (w *writer) findKeyed(ctx context.Context) error {
 		of.phase, of.bound = absent, from
 	}
 	if held.Keyed != w.keyed.Name {
-		if from, err = w.s.writeLowerBound(ctx, chosenKey(w.h.Log, w.keyed.Name), w.at.next); err != nil {
+		if from, err = w.s.writeLowerBound(ctx, chosenKey(w.log.Name, w.keyed.Name), w.at.next); err != nil {
 			return err
 		}
 	}
@@ -82,7 +85,7 @@ func (w *writer) findKeyed(ctx context.Context) error {
 // boundWith returns the lower bound of an invocation. If there is none, it writes one
 // with the trace of the request.
 func (w *writer) boundWith(ctx context.Context, id, name string) (lowerBound, error) {
-	k := invocationKey(w.h.Log, id)
+	k := invocationKey(w.log.Name, id)
 	if id == w.at.invocation {
 		var held lowerBound
 		if found, err := w.s.db.Get(ctx, k, &held); found || err != nil {
@@ -93,33 +96,39 @@ func (w *writer) boundWith(ctx context.Context, id, name string) (lowerBound, er
 	return w.s.putLowerBound(ctx, lowerBound{PK: k.PK, SK: k.SK, Position: w.at.next, Keyed: name})
 }
 
-// findOnly finds the events of a request with an idempotency key that are all in the
+// findAppended finds the events of a request with an idempotency key that are all in the
 // log; session.ErrNotAppended otherwise.
-func (w *writer) findOnly(ctx context.Context) (int, error) {
+func (s *Store) findAppended(ctx context.Context, l Log, events []session.Event, with along) (appended, error) {
+	w := s.newWriter(l, events, with)
+	err := w.findOnly(ctx)
+	return appended{events: w.events, at: w.at}, err
+}
+
+func (w *writer) findOnly(ctx context.Context) error {
 	if w.keyed == nil || len(w.chosen) > 0 {
-		return 0, session.ErrNotAppended
+		return session.ErrNotAppended
 	}
-	at, err := w.s.readHead(ctx, w.h)
+	at, err := w.s.readHead(ctx, w.log)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	w.start(at)
 	for _, k := range []table.Key{
-		invocationKey(w.h.Log, w.events[0].InvocationID), chosenKey(w.h.Log, w.keyed.Name),
+		invocationKey(w.log.Name, w.events[0].InvocationID), chosenKey(w.log.Name, w.keyed.Name),
 	} {
 		var held lowerBound
 		found, err := w.s.db.Get(ctx, k, &held)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if found && (held.Keyed == w.keyed.Name || k.SK[:len(prefixChosen)] == prefixChosen) {
 			if err := w.search(ctx, held.Position, w.withoutID()); err != nil {
-				return 0, err
+				return err
 			}
 		}
 		if len(w.fresh()) == 0 {
-			return 0, nil
+			return nil
 		}
 	}
-	return 0, session.ErrNotAppended
+	return session.ErrNotAppended
 }

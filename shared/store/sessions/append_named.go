@@ -148,7 +148,7 @@ func (w *writer) searchBack(ctx context.Context, id string, of *invocation) erro
 	if !wanted(of.next) || at <= of.bound {
 		return nil
 	}
-	q := entryQuery(w.h.Log, of.bound, at-1, true)
+	q := entryQuery(w.log.Name, of.bound, at-1, true)
 	q.Descending = true
 	return w.s.queryRecords(ctx, q, growing(), func(r *record) (bool, error) {
 		reached := of.next
@@ -179,7 +179,7 @@ func (w *writer) searchOpening(ctx context.Context, id string, of *invocation) e
 		return nil
 	}
 	entries, more := 0, true
-	err = w.s.scan(ctx, w.h.Log, held.Position, 0, func(r *record) (bool, error) {
+	err = w.s.scan(ctx, w.log.Name, held.Position, 0, func(r *record) (bool, error) {
 		entries++
 		if r.first >= w.at.next { // appended since the head was read
 			w.pass(r)
@@ -201,7 +201,7 @@ func (w *writer) searchOpening(ctx context.Context, id string, of *invocation) e
 
 // boundOf returns the lower bound of an invocation, and writes it if there is none.
 func (w *writer) boundOf(ctx context.Context, id string) (lowerBound, error) {
-	k := invocationKey(w.h.Log, id)
+	k := invocationKey(w.log.Name, id)
 	if id == w.at.invocation {
 		var held lowerBound
 		if found, err := w.s.db.Get(ctx, k, &held); found || err != nil {
@@ -219,7 +219,7 @@ func (w *writer) boundOf(ctx context.Context, id string) (lowerBound, error) {
 // noteOpening records in an invocation's bound that its opening is over, so that later
 // writers need not search it. It may be skipped.
 func (w *writer) noteOpening(ctx context.Context, id string, of *invocation) {
-	err := w.s.db.Update(ctx, invocationKey(w.h.Log, id), []table.Change{
+	err := w.s.db.Update(ctx, invocationKey(w.log.Name, id), []table.Change{
 		table.Set(table.At(boundOpened), true), table.Set(table.At(boundNextNumber), of.next),
 	}, table.ItemExists())
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
@@ -244,7 +244,7 @@ func (f foreignName) mayBeIn(head int64) bool {
 // need no claim, although its event belongs to another invocation.
 func (w *writer) searchForeign(ctx context.Context, f foreignName) error {
 	of := &invocation{phase: absent, bound: f.bound.Position}
-	return w.s.scan(ctx, w.h.Log, f.bound.Position, 0, func(r *record) (bool, error) {
+	return w.s.scan(ctx, w.log.Name, f.bound.Position, 0, func(r *record) (bool, error) {
 		if r.first >= w.at.next { // appended since the head was read
 			w.pass(r)
 		}

@@ -88,7 +88,7 @@ func (w *writer) tryOnce(ctx context.Context, fresh []int) error {
 	err := w.try(ctx, fresh)
 	switch {
 	case err == nil:
-		w.s.countEntry(ctx, w.h, w.last)
+		w.s.countEntry(ctx, w.log, w.last)
 	case errors.Is(err, table.ErrConditionFailed):
 		metrics.Count(ctx, metrics.Conflicts, 1)
 	}
@@ -120,12 +120,12 @@ func (w *writer) lostRace(ctx context.Context, deadline time.Time) (done bool, e
 func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
 	w.read = w.s.now()
 	all := func() int { return 0 }
-	err = w.s.queryRecords(ctx, entryQuery(w.h.Log, w.at.next, 0, true), all, func(r *record) (bool, error) {
+	err = w.s.queryRecords(ctx, entryQuery(w.log.Name, w.at.next, 0, true), all, func(r *record) (bool, error) {
 		w.pass(r)
 		before := len(w.fresh())
 		err := w.recognise(r)
 		if len(w.fresh()) < before && !w.recalled { // otherwise earlier requests appended and counted it
-			w.s.countEntry(ctx, w.h, r)
+			w.s.countEntry(ctx, w.log, r)
 		}
 		return true, err
 	})
@@ -135,7 +135,7 @@ func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
 // discardTentative removes the chunks of an attempt that is not in the log. Those
 // of an attempt with an unknown outcome stay until the session is deleted.
 func (w *writer) discardTentative(ctx context.Context) {
-	if err := w.s.content.Discard(ctx, logPK(w.h.Log), w.tentative); err != nil {
+	if err := w.s.content.Discard(ctx, logPK(w.log.Name), w.tentative); err != nil {
 		w.s.log.WarnContext(ctx, "chunks of a failed append stay until the session is deleted", "error", err)
 	}
 	w.tentative = content.Body{}

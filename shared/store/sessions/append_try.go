@@ -26,12 +26,12 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 		content.Events = append(content.Events, e.Own())
 	}
 	r := &record{entry: entry{
-		PK: logPK(w.h.Log), SK: entrySK(seq), LastState: w.at.lastState, LastMarker: w.at.lastMarker,
+		PK: logPK(w.log.Name), SK: entrySK(seq), LastState: w.at.lastState, LastMarker: w.at.lastMarker,
 		runMarks: w.at.marks(),
 	}, first: seq, time: content.Time}
 	w.markOpening(r, fresh)
-	if w.marks != nil {
-		w.marks(&r.entry)
+	if w.annotate != nil {
+		w.annotate(w.at, &r.entry)
 	}
 	if len(fresh) > 1 {
 		r.Count = int64(len(fresh))
@@ -53,7 +53,7 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 	var err error
 	if changes := w.changes(fresh); changes != nil {
 		if change == nil {
-			if change, err = w.s.loadStates(ctx, w.h, w.at, changes...); err != nil {
+			if change, err = w.s.loadStates(ctx, w.log, w.at, changes...); err != nil {
 				return err
 			}
 		}
@@ -70,7 +70,7 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 	}
 	w.s.pendingBytes(&r.entry, w.at, r.size())
 	if w.limited && r.Counts {
-		if err := w.s.admitBytes(ctx, w.h.User); err != nil {
+		if err := w.s.owner.admitBytes(ctx, w.log.User); err != nil {
 			return err
 		}
 	}
@@ -79,22 +79,22 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 		return err
 	}
 	if r.LastState == r.first {
-		w.s.checkpoint(ctx, w.h.Log, r.first, change.values)
+		w.s.checkpoint(ctx, w.log.Name, r.first, change.values)
 	}
 	return nil
 }
 
 // store writes the entry, in one transaction with the shared state it changes and
-// with the writes of w.with.
+// with those that come along.
 func (w *writer) store(ctx context.Context, r *record, change *stateChange) error {
-	var along []table.Write
+	var more []table.Write
 	var err error
-	if w.with != nil {
-		if along, err = w.with(); err != nil {
+	if w.writes != nil {
+		if more, err = w.writes(w.at); err != nil {
 			return err
 		}
 	}
-	if len(along) == 0 && (change == nil || !change.shared()) {
+	if len(more) == 0 && (change == nil || !change.shared()) {
 		return w.s.db.Put(ctx, r.entry, table.ItemNotExists())
 	}
 	if change != nil {
@@ -102,9 +102,9 @@ func (w *writer) store(ctx context.Context, r *record, change *stateChange) erro
 		if err != nil {
 			return err
 		}
-		along = append(along, shared...)
+		more = append(more, shared...)
 	}
-	return w.s.db.Transact(ctx, append(along, table.Put(r.entry, table.ItemNotExists()))...)
+	return w.s.db.Transact(ctx, append(more, table.Put(r.entry, table.ItemNotExists()))...)
 }
 
 // changes returns the state changes of the fresh events; nil if there are none.

@@ -36,7 +36,7 @@ func (s *Store) Artifacts(ctx context.Context, q artifact.Query) (artifact.Page,
 		err = l.read(ctx, userScope(h), after)
 	}
 	if err == nil {
-		err = s.checkExists(ctx, h)
+		err = s.checkExists(ctx, h.Log)
 	}
 	if err != nil {
 		return artifact.Page{}, fmt.Errorf("list artifacts of session %s: %w", q.SessionID, s.notFoundIfDeleted(ctx, h, err))

@@ -32,7 +32,7 @@ func (s *Store) artifact(ctx context.Context, h *header, r artifact.Ref) (v arti
 		item, err = s.versionAt(ctx, on, name, *r.Version)
 	} else {
 		if item, _, err = s.newest(ctx, on, name); err == nil && on.log != "" {
-			err = s.checkExists(ctx, h) // a newer one may have been deleted with the session
+			err = s.checkExists(ctx, h.Log) // a newer one may have been deleted with the session
 		}
 	}
 	if err != nil {

@@ -33,7 +33,7 @@ func (s *Store) ArtifactVersions(ctx context.Context, q artifact.VersionQuery) (
 		from = max(from, sources[i].upTo+1)
 	}
 	if err == nil {
-		err = s.checkExists(ctx, h)
+		err = s.checkExists(ctx, h.Log)
 	}
 	switch {
 	case err != nil:

@@ -43,8 +43,8 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 		s.countShared(ctx, h.User, kilobytes(item.Stored()))
 	}
 	if err == nil && on.log != "" {
-		s.countBytes(ctx, h, kilobytes(item.Stored()))
-		err = s.checkExists(ctx, h) // earlier versions may have been deleted with the session
+		s.countBytes(ctx, h.ofLog(), kilobytes(item.Stored()))
+		err = s.checkExists(ctx, h.Log) // earlier versions may have been deleted with the session
 	}
 	if err != nil {
 		return artifact.Version{}, fmt.Errorf("put artifact %q: %w", p.Name, err)

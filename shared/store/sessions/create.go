@@ -82,7 +82,7 @@ func (s *Store) created(ctx context.Context, n session.New) (*session.Session, e
 	case h.User != n.UserID || h.Nonce != n.Nonce:
 		return nil, fault.New(fault.Conflict, "a session with the id %q exists", n.ID).With("session_id", n.ID)
 	}
-	at, err := s.readHead(ctx, &h)
+	at, err := s.readHead(ctx, h.ofLog())
 	if errors.Is(err, fault.Of(fault.NotFound)) { // it was just deleted
 		return nil, nil
 	}
@@ -99,7 +99,7 @@ func (s *Store) create(ctx context.Context, h *header, state session.Delta) (hea
 	if len(state) == 0 {
 		return head{next: 1}, s.db.PutWith(ctx, table.Put(h, table.ItemNotExists()), along)
 	}
-	change, err := s.loadStates(ctx, h, head{next: 1}, state)
+	change, err := s.loadStates(ctx, h.ofLog(), head{next: 1}, state)
 	if err != nil {
 		return head{}, err
 	}
@@ -166,7 +166,7 @@ func (s *Store) Update(ctx context.Context, userID, id string, p session.Patch) 
 		if err := s.patch(ctx, h, p); err != nil {
 			return session.Session{}, fmt.Errorf("update session %s: %w", id, err)
 		}
-		at, err := s.readHead(ctx, h)
+		at, err := s.readHead(ctx, h.ofLog())
 		if err != nil {
 			return session.Session{}, err
 		}

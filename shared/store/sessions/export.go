@@ -135,7 +135,7 @@ func inSeqs(t session.Timeline) archive.Timeline {
 // state returns the state in all scopes, with the parts that only rewinds need.
 func (x *exporting) state(ctx context.Context) (*archive.State, error) {
 	unchanged := func(before, now head) bool { return before.next == now.next }
-	c, at, err := x.s.settledState(ctx, x.h, x.at, unchanged)
+	c, at, err := x.s.settledState(ctx, x.h.ofLog(), x.at, unchanged)
 	if errors.Is(err, errStateChanged) {
 		return nil, fault.New(fault.Conflict, "the session changed while it was exported")
 	}

@@ -80,7 +80,7 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 	if err != nil {
 		return nil, err
 	}
-	if at.olderThan(source, asOf) {
+	if at.olderThan(source.ofLog(), asOf) {
 		return nil, table.ErrConditionFailed
 	}
 	from := session.ForkSource{Last: at.last()}
@@ -139,7 +139,7 @@ func (s *Store) resolveOpen(ctx context.Context, source *header, at head, b *bou
 	if !compare {
 		return nil
 	}
-	now, err := s.readHead(ctx, source)
+	now, err := s.readHead(ctx, source.ofLog())
 	if err == nil && now.lastState != at.lastState {
 		err = table.ErrConditionFailed
 	}

@@ -167,3 +167,8 @@ func (h *header) timeline() (session.Timeline, error) {
 	}
 	return session.DecodeTimeline(h.Timeline)
 }
+
+// ofLog names the session's log.
+func (h *header) ofLog() Log {
+	return Log{Name: h.Log, Session: h.id(), User: h.User, App: h.App, Base: h.base(), NamedIDs: h.NamedIDs}
+}

@@ -63,43 +63,29 @@ func ownHeader(item table.Item, err error, userID, id string) (*header, error) {
 	return &h, nil
 }
 
-// errMissingEntry says that a log lacks an entry that it must contain.
-var errMissingEntry = errors.New("an entry is missing")
-
-func missingSession() error { return fault.Missing("Session") }
-
-// checkExists checks that a session has not been deleted: what was read of its log
-// before is then complete.
-func (s *Store) checkExists(ctx context.Context, h *header) error {
-	found, err := s.db.Get(ctx, tasksDeletedKey(h.Log), &struct{}{})
-	if err == nil && found {
-		err = missingSession()
-	}
-	return err
-}
-
-// seemsToExist is checkExists at half the price, by a read that may miss a deletion of
-// this moment.
-func (s *Store) seemsToExist(ctx context.Context, h *header) error {
-	item, err := s.db.GetEventually(ctx, tasksDeletedKey(h.Log))
-	if err == nil && item != nil {
-		err = missingSession()
-	}
-	return err
-}
-
 // notFoundIfDeleted returns NotFound when the session was deleted during the
 // operation, and err otherwise. Without a header it returns err.
 func (s *Store) notFoundIfDeleted(ctx context.Context, h *header, err error) error {
-	var known *fault.Error
-	if h == nil || err == nil || errors.Is(err, table.ErrConditionFailed) || errors.Is(err, errRewound) ||
-		(errors.As(err, &known) && known.Kind != fault.NotFound) {
+	if h == nil {
 		return err
 	}
-	if gone := s.checkExists(ctx, h); errors.Is(gone, fault.Of(fault.NotFound)) {
-		return gone
+	return s.deletedOr(ctx, h.Log, err)
+}
+
+// holds implements owner. If the session has lost the log, that is swept again, since an
+// entry may have come after the last sweep.
+func (s *Store) holds(ctx context.Context, l Log) error {
+	now, err := s.header(ctx, l.User, l.Session)
+	switch {
+	case err == nil && now.Log == l.Name:
+		return nil
+	case err != nil && !errors.Is(err, fault.Of(fault.NotFound)) && !errors.Is(err, fault.Of(fault.Forbidden)):
+		return fmt.Errorf("%w: whether the session still exists is not known: %v", table.ErrUndecided, err) //nolint:errorlint // as in records
 	}
-	return err
+	if err := s.sweepLater(ctx, l.Name); err != nil {
+		return err
+	}
+	return missingSession()
 }
 
 // render returns the domain's session for a header and the head of its log.
@@ -149,7 +135,7 @@ func (s *Store) headerAndHeadBy(ctx context.Context, read headerReader, userID, 
 		if h, err = read(ctx, userID, id); err != nil {
 			return err
 		}
-		at, err = s.readHead(ctx, h)
+		at, err = s.readHead(ctx, h.ofLog())
 		switch {
 		case errors.Is(err, fault.Of(fault.NotFound)):
 			err = s.createdAgain(ctx, read, h, err)

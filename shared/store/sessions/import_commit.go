@@ -182,7 +182,7 @@ func (w *importing) tidy(ctx context.Context, taken, dropped []stagedItem) {
 // or the app stay.
 func (w *importing) sharedState(ctx context.Context, h *header) (*stateChange, error) {
 	given := w.u.Part.State.Shared()
-	change, err := w.s.loadStates(ctx, h, head{next: 1}, given)
+	change, err := w.s.loadStates(ctx, h.ofLog(), head{next: 1}, given)
 	if err != nil {
 		return nil, err
 	}

@@ -17,18 +17,15 @@ import (
 // item is an event in progress: an entry of the log, and segments with its deltas.
 type item struct {
 	s       *Store
-	h       *header
-	ref     run.Ref
+	log     Log
 	rec     *record // as it began
 	content *run.Content
 	offset  int64
 	tail    segment // the last segment; Count is 0 if there is none
 	k       int     // its number
 	stale   bool    // the stored state may differ and must be read again
-	// shared is set if requests write the item directly: an item of an external
-	// run, which is active.
-	shared bool
-	active *activeRun
+	// producer is the run that produces it; nil if it is only read.
+	producer producer
 	// quiet is whether the next segment begins quiet, and unchecked whether a quiet
 	// last segment may be watched (see quiet.go).
 	quiet, unchecked bool
@@ -36,10 +33,8 @@ type item struct {
 
 var _ run.Item = (*item)(nil)
 
-func (it *item) log() string { return it.h.Log }
-
 // ID implements run.Item.
-func (it *item) ID() string { return it.rec.events[0].ID }
+func (it *item) ID() string { return it.begun().ID }
 
 // Seq implements run.Item.
 func (it *item) Seq() int64 { return it.rec.first }
@@ -50,19 +45,30 @@ func (it *item) Offset() int64 { return it.offset }
 // Content implements run.Item.
 func (it *item) Content() *run.Content { return it.content }
 
-// newItem returns an item without deltas; nil for an item that is only read.
-func (s *Store) newItem(h *header, ref run.Ref, rec *record, a *activeRun) *item {
-	it := &item{s: s, h: h, ref: ref, rec: rec, content: run.NewContent(run.RoleOf(rec.events[0])), quiet: s.watching != nil}
-	if a != nil && a.Mode == run.External {
-		it.shared, it.active = true, a
-	}
-	return it
+// producer is the run that produces an item.
+type producer interface {
+	// Shared reports whether requests write the item directly.
+	shared() bool
+	// Renew extends the run's lease, if its worker does not do that.
+	renew(ctx context.Context) error
+	// Refusal returns why the run's item accepts nothing more; nil if the run goes on.
+	refusal(ctx context.Context) error
 }
+
+// newItem returns an item without deltas; by is nil for one that is only read.
+func (s *Store) newItem(l Log, rec *record, by producer) *item {
+	return &item{
+		s: s, log: l, rec: rec, producer: by, content: run.NewContent(run.RoleOf(rec.events[0])), quiet: s.watching != nil,
+	}
+}
+
+// begun returns the event as it began.
+func (it *item) begun() session.Event { return it.rec.events[0] }
 
 // load reads what is stored of the item.
 func (it *item) load(ctx context.Context) error {
-	fresh := it.s.newItem(it.h, it.ref, it.rec, it.active)
-	err := it.s.readSegments(ctx, it.log(), it.Seq(), func(g segment) error {
+	fresh := it.s.newItem(it.log, it.rec, it.producer)
+	err := it.s.readSegments(ctx, it.log.Name, it.Seq(), func(g segment) error {
 		if g.Count == 0 {
 			return nil // it closes the item
 		}
@@ -114,7 +120,7 @@ func (it *item) flush(ctx context.Context, deltas []run.Delta, allowed func() er
 	if len(rest) == 0 {
 		return nil, nil
 	}
-	if err := it.renew(ctx); err != nil {
+	if err := it.producer.renew(ctx); err != nil {
 		return rest, err
 	}
 	err = records.SettledWithin(ctx, contentionWait, func() (err error) {
@@ -193,7 +199,7 @@ func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error
 			it.announce(ctx)
 			// A deletion cannot have removed a new segment. One that a replica misses is
 			// found with the next segment, or when the item is completed.
-			if err := it.s.seemsToExist(ctx, it.h); err != nil {
+			if err := it.s.seemsToExist(ctx, it.log.Name); err != nil {
 				return rest, err
 			}
 		}
@@ -204,20 +210,15 @@ func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error
 
 // closed returns why an item accepts no more deltas.
 func (it *item) closed(ctx context.Context) error {
-	r, err := it.s.Run(ctx, it.ref)
-	if err != nil {
+	if err := it.producer.refusal(ctx); err != nil {
 		return err
-	}
-	if r.Status.Final() {
-		return runEndedFault(r)
 	}
 	return fault.New(fault.Conflict, "the item %q is complete", it.ID()).With("item_id", it.ID())
 }
 
 // snapshot returns the event with its content so far.
 func (it *item) snapshot() session.Event {
-	e := it.rec.events[0]
-	return withField(e, "content", it.content.Snapshot(), it.offset)
+	return withField(it.begun(), "content", it.content.Snapshot(), it.offset)
 }
 
 // withField returns a copy of an event with one member replaced.
@@ -242,7 +243,7 @@ func (s *Store) fill(ctx context.Context, rec *record) error {
 	if !rec.inProgress() {
 		return nil
 	}
-	it := s.newItem(&header{Log: log}, run.Ref{}, rec, nil)
+	it := s.newItem(Log{Name: log}, rec, nil)
 	if err := it.load(ctx); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // segments are not read any more. State changes of the event take effect at the
 // head of the log, by a hidden entry in the same transaction.
 func (it *item) Complete(ctx context.Context, e session.Event) (session.Event, error) {
-	begun := it.rec.events[0]
+	begun := it.begun()
 	e.ID, e.InvocationID = begun.ID, begun.InvocationID
 	if e.Author == "" {
 		e.Author = begun.Author
@@ -37,9 +37,9 @@ func (it *item) tryComplete(ctx context.Context, e session.Event) (session.Event
 	if !errors.Is(failed, table.ErrConditionFailed) {
 		return done, failed
 	}
-	now, err := it.s.entryCovering(ctx, it.log(), it.Seq())
+	now, err := it.s.entryCovering(ctx, it.log.Name, it.Seq())
 	if err != nil {
-		return session.Event{}, it.s.notFoundIfDeleted(ctx, it.h, err)
+		return session.Event{}, it.s.deletedOr(ctx, it.log.Name, err)
 	}
 	if !now.inProgress() {
 		if stored := now.events[0]; stored.Status == session.EventCompleted && stored.SameAs(e) {
@@ -60,7 +60,7 @@ func (it *item) complete(ctx context.Context, e session.Event) (session.Event, e
 	switch {
 	case len(e.Change()) > 0:
 		err = it.completeWithChange(ctx, e, entry)
-	case it.shared:
+	case it.producer.shared():
 		// Without a transaction this costs half. If it is interrupted after the first
 		// write, the item accepts no deltas and waits for its completion, or the run's end.
 		if err = it.s.db.Write(ctx, it.closing()); err == nil {
@@ -74,7 +74,7 @@ func (it *item) complete(ctx context.Context, e session.Event) (session.Event, e
 }
 
 func (it *item) shown(e session.Event) session.Event {
-	e.SessionID = it.ref.SessionID
+	e.SessionID = it.log.Session
 	return e
 }
 
@@ -108,17 +108,17 @@ func (it *item) completeWithChange(ctx context.Context, e session.Event, final e
 	if change.Fields["item_id"], err = jsonx.Marshal(e.ID); err != nil {
 		return err
 	}
-	w := it.s.newWriter(it.h, []session.Event{change})
-	w.marks = func(en *entry) { en.Hidden = true }
-	w.with = func() ([]table.Write, error) { return it.finalWrites(final), nil }
 	tries := 0
-	w.check = func(context.Context) error {
-		if tries++; tries > 1 { // the item may have changed: read it first
-			return table.ErrConditionFailed
-		}
-		return nil
-	}
-	_, err = w.run(ctx)
+	_, err = it.s.appendToLog(ctx, it.log, []session.Event{change}, along{
+		annotate: func(_ head, en *entry) { en.Hidden = true },
+		writes:   func(head) ([]table.Write, error) { return it.finalWrites(final), nil },
+		check: func(context.Context, head) error {
+			if tries++; tries > 1 { // the item may have changed: read it first
+				return table.ErrConditionFailed
+			}
+			return nil
+		},
+	})
 	return err
 }
 

@@ -33,7 +33,7 @@ func (h head) last() int64 { return h.next - 1 }
 
 // olderThan reports whether session state as of a position has changed before the
 // head. A fork's state begins as of what it took over.
-func (h head) olderThan(of *header, asOf int64) bool { return asOf > max(h.lastState, of.base()) }
+func (h head) olderThan(of Log, asOf int64) bool { return asOf > max(h.lastState, of.Base) }
 
 // after returns the head after a record has been appended.
 func (h head) after(r *record) head {
@@ -65,12 +65,12 @@ func (h head) marks() runMarks {
 	return runMarks{Epoch: h.epoch, Open: h.open, PrevDeltas: h.offset, NewTasks: h.newTasks}
 }
 
-// readHead reads the latest entry of a session's log, without a body that is stored
+// readHead reads the latest entry of a log, without a body that is stored
 // beside it.
-func (s *Store) readHead(ctx context.Context, h *header) (head, error) {
-	item, err := s.entryItemAt(ctx, h.Log, 0)
+func (s *Store) readHead(ctx context.Context, l Log) (head, error) {
+	item, err := s.entryItemAt(ctx, l.Name, 0)
 	if err != nil || item == nil {
-		return head{next: h.base() + 1}, err
+		return head{next: l.Base + 1}, err
 	}
 	r, err := s.decodeHead(ctx, item)
 	if err != nil {

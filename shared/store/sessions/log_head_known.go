@@ -2,12 +2,7 @@ package sessions
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
-
-	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/store/table"
 )
 
 // A warm instance that has written a log's newest entry knows the log's head, and can put
@@ -37,11 +32,19 @@ type knownHead struct {
 	needed int  // before the head is used; 0 if there is none
 }
 
+// recalls reports whether the next append may follow a head that the instance remembers.
+func (s *Store) recalls(log string) bool {
+	k, ok := s.heads.get(log)
+	return ok && k.usable()
+}
+
+func (k knownHead) usable() bool { return k.needed > 0 && !k.taken && k.inRow >= k.needed }
+
 // recall takes the head that the first attempt follows from the instance's memory, and
 // reports whether there is one that may be used.
 func (w *writer) recall() bool {
-	w.s.heads.change(w.h.Log, func(k knownHead) knownHead {
-		if k.needed > 0 && !k.taken && k.inRow >= k.needed {
+	w.s.heads.change(w.log.Name, func(k knownHead) knownHead {
+		if k.usable() {
 			at := k.at
 			w.from, w.recalled, k.taken = &at, true, true
 		}
@@ -52,7 +55,7 @@ func (w *writer) recall() bool {
 
 // remember keeps the head that the writer has left behind.
 func (w *writer) remember() {
-	w.s.heads.change(w.h.Log, func(k knownHead) knownHead {
+	w.s.heads.change(w.log.Name, func(k knownHead) knownHead {
 		if w.last == nil { // everything was stored before
 			k.taken = k.taken && !w.recalled
 			return k
@@ -67,7 +70,7 @@ func (w *writer) remember() {
 
 // misremembered says that a remembered head was not that of the log.
 func (w *writer) misremembered() {
-	w.s.heads.change(w.h.Log, func(k knownHead) knownHead {
+	w.s.heads.change(w.log.Name, func(k knownHead) knownHead {
 		k.inRow, k.needed = 0, min(inRowGrowth*max(leastInRow, k.needed), mostInRow)
 		return k
 	})
@@ -84,11 +87,11 @@ func (h head) withoutEvents() head {
 
 // findHead finds the head that the first attempt follows.
 func (w *writer) findHead(ctx context.Context) error {
-	if w.from != nil {
+	if w.from != nil || (w.remembers && w.recall()) {
 		return nil
 	}
 	w.read = w.s.now()
-	at, err := w.s.readHead(ctx, w.h)
+	at, err := w.s.readHead(ctx, w.log)
 	w.from = &at
 	return err
 }
@@ -100,15 +103,5 @@ func (w *writer) confirm(ctx context.Context) error {
 	if !w.recalled && w.s.now().Sub(w.read) < heldTime {
 		return nil
 	}
-	now, err := w.s.header(ctx, w.h.User, w.h.id())
-	switch {
-	case err == nil && now.Log == w.h.Log:
-		return nil
-	case err != nil && !errors.Is(err, fault.Of(fault.NotFound)) && !errors.Is(err, fault.Of(fault.Forbidden)):
-		return fmt.Errorf("%w: whether the session still exists is not known: %v", table.ErrUndecided, err) //nolint:errorlint // as in records
-	}
-	if err := w.s.sweepLater(ctx, w.h.Log); err != nil {
-		return err
-	}
-	return missingSession()
+	return w.s.owner.holds(ctx, w.log)
 }

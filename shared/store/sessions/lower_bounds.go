@@ -85,7 +85,7 @@ func (w *writer) boundInvocations(ctx context.Context, fresh []int) error {
 		w.bounded[id] = true
 		of := w.invocations[id]
 		group.Go(func() error {
-			held, err := w.s.writeLowerBound(ctx, invocationKey(w.h.Log, id), position)
+			held, err := w.s.writeLowerBound(ctx, invocationKey(w.log.Name, id), position)
 			if err == nil && of != nil && of.phase == unknown && held >= position {
 				of.phase, of.bound = absent, held
 			}
@@ -158,7 +158,7 @@ func (w *writer) search(ctx context.Context, from int64, events []int) error {
 	if len(events) == 0 {
 		return nil
 	}
-	return w.s.scan(ctx, w.h.Log, from, 0, func(r *record) (bool, error) {
+	return w.s.scan(ctx, w.log.Name, from, 0, func(r *record) (bool, error) {
 		if r.first >= w.at.next { // appended since the head was read
 			w.pass(r)
 		}
@@ -175,7 +175,7 @@ func (w *writer) findByPosition(ctx context.Context) error {
 		if !ok || seq >= w.at.next || w.stored[i] {
 			continue
 		}
-		r, err := w.s.shownEntryAt(ctx, w.h, seq)
+		r, err := w.shownEntryAt(ctx, seq)
 		if err != nil {
 			return err
 		}
@@ -197,13 +197,13 @@ func (w *writer) boundChosen(ctx context.Context, events []int) (lowest int64, b
 	for n, i := range events {
 		w.claimed[i] = true
 		group.Go(func() (err error) {
-			bounds[n], err = w.s.writeLowerBound(ctx, chosenKey(w.h.Log, w.events[i].ID), position)
+			bounds[n], err = w.s.writeLowerBound(ctx, chosenKey(w.log.Name, w.events[i].ID), position)
 			return err
 		})
 		names[n].bound.Position = w.at.next
 		if id, number, _ := session.NamedInvocation(w.events[i].ID); w.invocations != nil && w.events[i].Misnamed() {
 			group.Go(func() error { // its own events must not miss this one, nor this one them
-				held, err := w.s.lowerBoundOf(ctx, invocationKey(w.h.Log, id), position)
+				held, err := w.s.lowerBoundOf(ctx, invocationKey(w.log.Name, id), position)
 				names[n] = foreignName{i, id, number, held}
 				return err
 			})
@@ -226,7 +226,19 @@ func (w *writer) boundChosen(ctx context.Context, events []int) (lowest int64, b
 
 // shownEntryAt reads the entry that contains a seq of the session's log, with its
 // events as the session shows them.
-func (s *Store) shownEntryAt(ctx context.Context, h *header, seq int64) (*record, error) {
+func (w *writer) shownEntryAt(ctx context.Context, seq int64) (*record, error) {
+	if seq <= w.log.Base {
+		return w.s.owner.inherited(ctx, w.log, seq)
+	}
+	return w.s.entryCovering(ctx, w.log.Name, seq)
+}
+
+// inherited implements owner.
+func (s *Store) inherited(ctx context.Context, l Log, seq int64) (*record, error) {
+	h, err := s.header(ctx, l.User, l.Session)
+	if err != nil {
+		return nil, err
+	}
 	whole, err := h.whole()
 	if err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func (s *Store) OpenPush(ctx context.Context, ref run.Ref, itemID string, offset
 	if offset != nil {
 		it := s.pushes.take(pushKeyOf(ref, itemID), s.now())
 		if it != nil && it.offset == *offset && s.stillPushable(ctx, it) {
-			return it.active.run(), it, nil
+			return it.producer.(*runningItem).active.run(), it, nil
 		}
 	}
 	h, at, a, err := s.readSettled(ctx, ref.UserID, ref.SessionID)
@@ -102,21 +102,50 @@ func (s *Store) OpenPush(ctx context.Context, ref run.Ref, itemID string, offset
 // stillPushable reports whether the session is the user's and the item's run active,
 // by a read that may be out of date.
 func (s *Store) stillPushable(ctx context.Context, it *item) bool {
-	h, err := s.headerEventually(ctx, it.ref.UserID, it.ref.SessionID)
-	return err == nil && h.Log == it.log() && h.Run == it.ref.RunID
+	h, err := s.headerEventually(ctx, it.log.User, it.log.Session)
+	return err == nil && h.Log == it.log.Name && h.Run == it.producer.(*runningItem).ref.RunID
 }
 
 // KeepPush implements run.Store.
 func (s *Store) KeepPush(pushed run.Item) {
-	if it, ok := pushed.(*item); ok && it.active != nil && !it.stale {
-		s.pushes.keep(pushKeyOf(it.ref, it.ID()), it, s.now())
+	it, ok := pushed.(*item)
+	if !ok || it.stale {
+		return
+	}
+	if by, ok := it.producer.(*runningItem); ok && by.shared() {
+		s.pushes.keep(pushKeyOf(by.ref, it.ID()), it, s.now())
 	}
 }
 
-// renew extends the lease of an external run, unless that was just done.
-func (it *item) renew(ctx context.Context) error {
-	a, s := it.active, it.s
-	if a == nil {
+// runningItem is the run of an item in progress.
+type runningItem struct {
+	s      *Store
+	ref    run.Ref
+	log    string
+	active *activeRun
+}
+
+func (s *Store) runOf(h *header, ref run.Ref, a *activeRun) *runningItem {
+	return &runningItem{s: s, ref: ref, log: h.Log, active: a}
+}
+
+// shared implements producer: an agent that runs elsewhere pushes by requests.
+func (r *runningItem) shared() bool { return r.active.Mode == run.External }
+
+// refusal implements producer.
+func (r *runningItem) refusal(ctx context.Context) error {
+	now, err := r.s.Run(ctx, r.ref)
+	if err == nil && now.Status.Final() {
+		err = runEndedFault(now)
+	}
+	return err
+}
+
+// renew implements producer: it extends the lease of an external run, unless that was
+// just done.
+func (r *runningItem) renew(ctx context.Context) error {
+	a, s := r.active, r.s
+	if !r.shared() {
 		return nil
 	}
 	until := s.millis() + s.lease.Milliseconds()
@@ -124,10 +153,10 @@ func (it *item) renew(ctx context.Context) error {
 		return nil
 	}
 	lease := table.At(activeLease)
-	err := s.db.Update(ctx, runKey(it.log()), []table.Change{table.Set(lease, until)},
+	err := s.db.Update(ctx, runKey(r.log), []table.Change{table.Set(lease, until)},
 		isRun(a), table.Greater(lease, s.millis()-s.grace(a)))
 	if errors.Is(err, table.ErrConditionFailed) {
-		return s.refusedRenewal(ctx, it.ref)
+		return s.refusedRenewal(ctx, r.ref)
 	}
 	if err == nil {
 		a.Lease = until

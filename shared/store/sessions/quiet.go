@@ -40,10 +40,10 @@ func (it *item) watched(ctx context.Context) bool {
 	if it.s.watching == nil {
 		return true
 	}
-	watched, err := it.s.watching.Watched(ctx, it.log())
+	watched, err := it.s.watching.Watched(ctx, it.log.Name)
 	if err != nil {
 		it.s.log.WarnContext(ctx, "the watchers of an answer could not be read; it is announced",
-			"session_id", it.h.id(), "error", err)
+			"session_id", it.log.Session, "error", err)
 	}
 	return watched || err != nil
 }
@@ -57,7 +57,7 @@ func (it *item) announce(ctx context.Context) {
 	}
 	if err := it.s.makeLoud(ctx, table.NewKey(it.tail.PK, it.tail.SK)); err != nil {
 		it.unchecked = true
-		it.s.log.WarnContext(ctx, "a part of an answer is announced late", "session_id", it.h.id(), "error", err)
+		it.s.log.WarnContext(ctx, "a part of an answer is announced late", "session_id", it.log.Session, "error", err)
 		return
 	}
 	it.tail.Quiet = false

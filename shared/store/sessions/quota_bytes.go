@@ -28,6 +28,9 @@ const (
 // added can be subtracted again.
 func kilobytes(n int64) int64 { return n &^ 1023 }
 
+// limitsBytes implements owner.
+func (s *Store) limitsBytes() bool { return s.quotas.Bytes > 0 }
+
 // admitBytes returns fault.Busy if the user may not store more.
 func (s *Store) admitBytes(ctx context.Context, user string) error {
 	if s.quotas.Bytes == 0 {
@@ -44,7 +47,7 @@ func (s *Store) admitBytes(ctx context.Context, user string) error {
 // and whether they are to be counted with it. An item that will still grow leaves
 // the counting to later entries.
 func (s *Store) pendingBytes(e *entry, at head, size int64) {
-	if s.quotas.Bytes == 0 {
+	if !s.owner.limitsBytes() {
 		return
 	}
 	e.PendingBytes = at.pendingBytes
@@ -52,41 +55,41 @@ func (s *Store) pendingBytes(e *entry, at head, size int64) {
 }
 
 // countEntry counts the bytes that a stored entry is marked to count.
-func (s *Store) countEntry(ctx context.Context, h *header, r *record) {
+func (s *Store) countEntry(ctx context.Context, l Log, r *record) {
 	if r != nil && r.Counts {
-		s.countBytes(ctx, h, r.PendingBytes+r.size())
+		s.owner.countBytes(ctx, l, r.PendingBytes+r.size())
 	}
 }
 
 // countBytes adds to the bytes of a session and of its user in one transaction;
 // the session's deletion subtracts them. If it fails, the data stays stored but
 // uncounted.
-func (s *Store) countBytes(ctx context.Context, h *header, n int64) {
+func (s *Store) countBytes(ctx context.Context, l Log, n int64) {
 	if s.quotas.Bytes == 0 || n == 0 {
 		return
 	}
 	tries := 0
 	err := records.Settled(ctx, func() error {
 		tries++
-		err := s.tryCountBytes(ctx, h, n)
+		err := s.tryCountBytes(ctx, l, n)
 		if errors.Is(err, table.ErrConditionFailed) && tries == countTries {
 			err = records.Busy("the session or its user changes too often")
 		}
 		return err
 	})
 	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) { // a deleted session stores nothing
-		s.log.WarnContext(ctx, "bytes are not counted", "session_id", h.id(), "bytes", n, "error", err)
+		s.log.WarnContext(ctx, "bytes are not counted", "session_id", l.Session, "bytes", n, "error", err)
 	}
 }
 
 // tryCountBytes makes one attempt; table.ErrConditionFailed if another change
 // came first.
-func (s *Store) tryCountBytes(ctx context.Context, h *header, n int64) error {
+func (s *Store) tryCountBytes(ctx context.Context, l Log, n int64) error {
 	err := s.db.Transact(ctx,
-		table.Update(sessionKey(h.id()), []table.Change{table.Add(table.At(headerBytes), n)}, h.sameLog()),
-		table.Update(quotaKey(h.User), []table.Change{table.Add(table.At(quotaBytes), n)}))
+		table.Update(sessionKey(l.Session), []table.Change{table.Add(table.At(headerBytes), n)}, table.Equal(table.At(headerLog), l.Name)),
+		table.Update(quotaKey(l.User), []table.Change{table.Add(table.At(quotaBytes), n)}))
 	if errors.Is(err, table.ErrConditionFailed) {
-		if gone := s.checkExists(ctx, h); gone != nil {
+		if gone := s.checkExists(ctx, l.Name); gone != nil {
 			return gone
 		}
 	}

@@ -87,7 +87,7 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 		return err
 	}
 	m.ended(ctx)
-	m.s.countEntry(ctx, m.h, m.rec)
+	m.s.countEntry(ctx, m.h.ofLog(), m.rec)
 	if len(m.plan.delta) > 0 {
 		m.s.checkpoint(ctx, m.h.Log, m.rec.first, m.plan.change.values)
 	}
@@ -109,7 +109,7 @@ func (m *marker) ended(ctx context.Context) {
 		return
 	}
 	m.h.Run = ""
-	m.s.countEntry(ctx, m.h, m.over.last)
+	m.s.countEntry(ctx, m.h.ofLog(), m.over.last)
 	if a := m.over.active; a.Slot {
 		m.s.releaseSlot(ctx, a.User, m.h.Log, a.ID)
 	}

@@ -35,10 +35,10 @@ func (s *Store) planRestore(
 		plan.change = &stateChange{sessionID: h.id()}
 		return plan, nil
 	}
-	if plan.change, err = s.loadStates(ctx, h, at, append([]session.Delta{then}, also...)...); err != nil {
+	if plan.change, err = s.loadStates(ctx, h.ofLog(), at, append([]session.Delta{then}, also...)...); err != nil {
 		return nil, err
 	}
-	if at.olderThan(h, plan.change.asOf) {
+	if at.olderThan(h.ofLog(), plan.change.asOf) {
 		return nil, table.ErrConditionFailed
 	}
 	plan.delta, plan.conflicts = r.Restored(then, plan.change.current)

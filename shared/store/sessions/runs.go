@@ -237,8 +237,8 @@ func runEndedFault(r run.Run) error {
 	return fault.New(fault.Conflict, "the run is over: %s", r.Status).With("run_id", r.ID).With("run_status", r.Status)
 }
 
-// owner reads the session of an active run; fault.Conflict if the run is final.
-func (s *Store) owner(ctx context.Context, ref run.Ref) (*header, error) {
+// ownerOf reads the session of an active run; fault.Conflict if the run is final.
+func (s *Store) ownerOf(ctx context.Context, ref run.Ref) (*header, error) {
 	h, err := s.header(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
 		return nil, err
@@ -267,7 +267,7 @@ const renewEarly = 4
 // Renew implements run.Store. A lease that was just renewed is not written again.
 // One that has expired is renewed while the run waits to be continued.
 func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
-	h, err := s.owner(ctx, ref)
+	h, err := s.ownerOf(ctx, ref)
 	if err != nil {
 		return err
 	}

@@ -69,41 +69,36 @@ func (b *runStart) taken(ctx context.Context) ([]session.Event, error) {
 
 // append writes a start without another run to replace.
 func (b *runStart) append(ctx context.Context) error {
-	w := b.writer()
-	w.expected = b.start.ExpectedSeq
-	w.from = &b.at
-	w.ahead = b.putAhead
+	with := b.along()
+	with.expected, with.from, with.ahead = b.start.ExpectedSeq, &b.at, b.putAhead
 	losses := -1
-	w.check = func(ctx context.Context) error {
+	with.check = func(ctx context.Context, _ head) error {
 		if losses++; losses == 0 {
 			return nil // as it was read, which the transaction checks
 		}
 		return b.s.stillFree(ctx, b.h, b.start)
 	}
-	w.with = func() ([]table.Write, error) { return b.activationWrites(w, nil) }
-	_, err := w.run(ctx)
+	with.writes = func(at head) ([]table.Write, error) { return b.activationWrites(at, nil) }
+	_, err := b.s.appendToLog(ctx, b.h.ofLog(), b.input, with)
 	return err
 }
 
-// writer appends the input.
-func (b *runStart) writer() *writer {
-	w := b.s.newWriter(b.h, b.input)
-	w.begins = b.run.ID
-	w.marks = func(e *entry) { e.Began, e.attribution = b.run.ID, b.run.attribution() }
-	return w
+// along is what the input takes along in any case.
+func (b *runStart) along() along {
+	return along{begins: b.run.ID, annotate: func(_ head, e *entry) { e.Began, e.attribution = b.run.ID, b.run.attribution() }}
 }
 
 // activationWrites returns the writes that make the run active, besides its input. m is the
 // marker of a discard in the same transaction, nil for none. While the header names no
 // run, an item of one is a rest that the new one replaces.
-func (b *runStart) activationWrites(w *writer, m *marker) ([]table.Write, error) {
+func (b *runStart) activationWrites(at head, m *marker) ([]table.Write, error) {
 	take, err := b.activate(m)
 	if err != nil {
 		return nil, err
 	}
 	writes := []table.Write{take}
-	if !b.isAhead(w.at.next) {
-		b.run.At, b.run.Ahead = w.at.next, ""
+	if !b.isAhead(at.next) {
+		b.run.At, b.run.Ahead = at.next, ""
 		var was []table.Condition
 		if b.before != nil {
 			was = append(was, isRun(b.before))

@@ -95,6 +95,6 @@ func (s *Store) takeOver(ctx context.Context, h *header, at head, a *activeRun, 
 	if err != nil {
 		return run.Run{}, fmt.Errorf("take over run %s: %w", a.ID, err)
 	}
-	s.countEntry(ctx, h, fence)
+	s.countEntry(ctx, h.ofLog(), fence)
 	return next.run(), nil
 }

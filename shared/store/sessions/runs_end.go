@@ -154,7 +154,7 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 		return r, err
 	}
 	s.forgetRun(ctx, a, table.Equal(table.At(activeID), a.ID))
-	s.countEntry(ctx, h, last)
+	s.countEntry(ctx, h.ofLog(), last)
 	return r, nil
 }
 
@@ -222,7 +222,7 @@ func (s *Store) openItem(ctx context.Context, h *header, at head, a *activeRun) 
 	if err != nil || !rec.inProgress() || rec.events[0].InvocationID != a.ID {
 		return nil, err
 	}
-	it := s.newItem(h, a.ref(), rec, a)
+	it := s.newItem(h.ofLog(), rec, s.runOf(h, a.ref(), a))
 	return it, it.load(ctx)
 }
 

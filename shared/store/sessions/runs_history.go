@@ -113,15 +113,15 @@ func (s *Store) recentEvents(
 // another session has changed after that keeps its value. It returns
 // table.ErrConditionFailed if the state changes concurrently.
 func (s *Store) stateAsOf(ctx context.Context, h *header, at head, rec *record) (session.State, error) {
-	c, err := s.loadStates(ctx, h, at, session.Delta{"user:": nil, "app:": nil})
+	c, err := s.loadStates(ctx, h.ofLog(), at, session.Delta{"user:": nil, "app:": nil})
 	if err != nil {
 		return session.State{}, err
 	}
-	now, err := s.readHead(ctx, h)
+	now, err := s.readHead(ctx, h.ofLog())
 	if err != nil {
 		return session.State{}, err
 	}
-	if now.lastState != at.lastState || now.olderThan(h, c.asOf) {
+	if now.lastState != at.lastState || now.olderThan(h.ofLog(), c.asOf) {
 		return session.State{}, table.ErrConditionFailed
 	}
 	since := session.Delta{}

@@ -22,41 +22,28 @@ func (b *runStart) replace(ctx context.Context) error {
 		}
 		at = at.after(over.last)
 	}
-	w := b.writer()
-	w.start(b.at)
-	if err := w.findRedelivered(ctx); err != nil {
-		return err
-	}
-	if w.at.next != b.at.next || len(w.fresh()) < len(b.input) {
-		return table.ErrConditionFailed
-	}
-	// If this attempt fails, the input may be appended at the head as it was read.
-	w.boundAt = b.at.next
-	if over != nil {
-		w.pass(over.last)
-	}
+	with := b.along()
 	var m *marker
-	if b.plan.Discards != "" {
+	with.writes = func(end head) ([]table.Write, error) { return b.replacing(ctx, end, over, m) }
+	done, err := b.s.appendBehind(ctx, b.h.ofLog(), b.at, b.input, with, func() ([]*record, *stateChange, error) {
+		var before []*record
+		if over != nil {
+			before = append(before, over.last)
+		}
+		if b.plan.Discards == "" {
+			return before, nil, nil
+		}
 		var err error
 		if m, err = b.discard(ctx, at); err != nil {
-			return err
+			return nil, nil, err
 		}
-		w.state = m.plan.change
-		w.pass(m.rec)
-	}
-	last := w.at.last()
-	if err := w.claimIDs(ctx); err != nil {
+		return append(before, m.rec), m.plan.change, nil
+	})
+	if err != nil {
+		b.cleanUp(ctx, err, m)
 		return err
 	}
-	if w.at.last() != last || len(w.fresh()) < len(b.input) {
-		return table.ErrConditionFailed
-	}
-	w.with = func() ([]table.Write, error) { return b.replacing(ctx, w, over, m) }
-	if err := w.try(ctx, w.fresh()); err != nil {
-		b.cleanUp(ctx, err, w, m)
-		return err
-	}
-	b.afterReplace(ctx, w, over, m)
+	b.afterReplace(ctx, done.last, over, m)
 	return nil
 }
 
@@ -84,8 +71,8 @@ func (b *runStart) discard(ctx context.Context, at head) (*marker, error) {
 }
 
 // replacing returns the writes that belong to the input. o and m are nil for none.
-func (b *runStart) replacing(ctx context.Context, w *writer, o *cancelledRun, m *marker) ([]table.Write, error) {
-	writes, err := b.activationWrites(w, m)
+func (b *runStart) replacing(ctx context.Context, at head, o *cancelledRun, m *marker) ([]table.Write, error) {
+	writes, err := b.activationWrites(at, m)
 	if err != nil {
 		return nil, err
 	}
@@ -103,26 +90,23 @@ func (b *runStart) replacing(ctx context.Context, w *writer, o *cancelledRun, m 
 }
 
 // afterReplace carries out what follows the transaction and may be skipped.
-func (b *runStart) afterReplace(ctx context.Context, w *writer, o *cancelledRun, m *marker) {
+func (b *runStart) afterReplace(ctx context.Context, input *record, o *cancelledRun, m *marker) {
 	if o != nil {
-		b.s.countEntry(ctx, b.h, o.last)
+		b.s.countEntry(ctx, b.h.ofLog(), o.last)
 	}
-	if m != nil {
-		b.s.countEntry(ctx, b.h, m.rec)
+	b.s.countEntry(ctx, b.h.ofLog(), input)
+	if m == nil {
+		return
 	}
-	b.s.countEntry(ctx, b.h, w.last)
-	if last := w.last; m != nil && last.LastState == m.rec.first { // the input changes no state
-		b.s.checkpoint(ctx, b.h.Log, last.LastState, m.plan.change.values)
+	b.s.countEntry(ctx, b.h.ofLog(), m.rec)
+	if input.LastState == m.rec.first { // the input changes no state
+		b.s.checkpoint(ctx, b.h.Log, input.LastState, m.plan.change.values)
 	}
 }
 
 // cleanUp removes what an attempt that is known to have failed wrote beforehand.
-func (b *runStart) cleanUp(ctx context.Context, err error, w *writer, m *marker) {
-	if !errors.Is(err, table.ErrConditionFailed) {
-		return
-	}
-	w.discardTentative(ctx)
-	if m == nil {
+func (b *runStart) cleanUp(ctx context.Context, err error, m *marker) {
+	if m == nil || !errors.Is(err, table.ErrConditionFailed) {
 		return
 	}
 	if err := b.s.content.Discard(ctx, logPK(b.h.Log), m.rec.Body); err != nil {

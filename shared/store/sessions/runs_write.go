@@ -10,22 +10,21 @@ import (
 
 // AppendEvents implements run.Store.
 func (s *Store) AppendEvents(ctx context.Context, ref run.Ref, events []session.Event) ([]session.Event, error) {
-	h, err := s.owner(ctx, ref)
+	h, err := s.ownerOf(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	for i := range events {
 		events[i].InvocationID = ref.RunID
 	}
-	w := s.runWriter(h, ref, events)
-	w.marks = func(en *entry) { en.OfRun = true }
-	if _, err := w.run(ctx); err != nil {
+	done, err := s.appendToLog(ctx, h.ofLog(), events, along{
+		check:    s.whileActive(ref),
+		annotate: func(_ head, en *entry) { en.OfRun = true },
+	})
+	if err != nil {
 		return nil, s.notFoundIfDeleted(ctx, h, err)
 	}
-	for i := range w.events {
-		w.events[i].SessionID = ref.SessionID
-	}
-	return w.events, nil
+	return inSession(done.events, ref.SessionID), nil
 }
 
 // BeginItem implements run.Store. The item gets its position in the log at once.
@@ -47,28 +46,30 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 		}
 	}
 	e.InvocationID = ref.RunID
-	w := s.runWriter(h, ref, []session.Event{e})
-	if before == nil {
-		w.from = &at
+	with := along{
+		check:    s.whileActive(ref),
+		annotate: func(_ head, en *entry) { en.Status, en.Streamed = session.EventInProgress, true },
 	}
-	w.marks = func(en *entry) { en.Status, en.Streamed = session.EventInProgress, true }
-	appended, err := w.run(ctx)
+	if before == nil {
+		with.from = &at
+	}
+	done, err := s.appendToLog(ctx, h.ofLog(), []session.Event{e}, with)
 	if err != nil {
 		return nil, s.notFoundIfDeleted(ctx, h, err)
 	}
-	if appended == 0 { // an earlier attempt, or an event that is already whole
+	if done.fresh == 0 { // an earlier attempt, or an event that is already whole
 		if it, err := s.OpenItem(ctx, ref, e.ID); it != nil || err != nil {
 			return it, err
 		}
 		return nil, fault.New(fault.Conflict, "the item %q is complete", e.ID).With("item_id", e.ID)
 	}
-	begun := w.last
+	begun := done.last
 	if begun == nil { // an attempt of its own had succeeded, and its answer was lost
-		if begun, err = s.entryCovering(ctx, h.Log, w.events[0].Seq); err != nil {
+		if begun, err = s.entryCovering(ctx, h.Log, done.events[0].Seq); err != nil {
 			return nil, s.notFoundIfDeleted(ctx, h, err)
 		}
 	}
-	return s.newItem(h, ref, begun, a), nil
+	return s.newItem(h.ofLog(), begun, s.runOf(h, ref, a)), nil
 }
 
 // completeOpen completes an item with the content of its deltas.
@@ -77,7 +78,7 @@ func (s *Store) completeOpen(ctx context.Context, it *item) error {
 	if err != nil {
 		return err
 	}
-	_, err = it.Complete(ctx, withField(it.rec.events[0], "content", content, it.offset))
+	_, err = it.Complete(ctx, withField(it.begun(), "content", content, it.offset))
 	return err
 }
 
@@ -99,7 +100,7 @@ func (s *Store) OpenItem(ctx context.Context, ref run.Ref, itemID string) (run.I
 func (s *Store) open(ctx context.Context, h *header, at head, a *activeRun, ref run.Ref) (*item, error) {
 	it, err := s.openItem(ctx, h, at, a)
 	if it != nil && a.Continuations > 0 { // the item may be a later worker's
-		_, err = s.owner(ctx, ref)
+		_, err = s.ownerOf(ctx, ref)
 	}
 	return it, err
 }
@@ -122,12 +123,10 @@ func (s *Store) running(ctx context.Context, ref run.Ref) (*header, head, *activ
 	return h, at, a, nil
 }
 
-// runWriter returns a writer that appends to the log while the run is active.
-func (s *Store) runWriter(h *header, ref run.Ref, events []session.Event) *writer {
-	w := s.newWriter(h, events)
-	w.check = func(ctx context.Context) error {
-		_, err := s.owner(ctx, ref)
+// whileActive lets an append happen while the run is active.
+func (s *Store) whileActive(ref run.Ref) func(context.Context, head) error {
+	return func(ctx context.Context, _ head) error {
+		_, err := s.ownerOf(ctx, ref)
 		return err
 	}
-	return w
 }

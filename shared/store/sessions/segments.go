@@ -140,7 +140,7 @@ func (it *item) grown(tail segment, k int, encoded json.RawMessage) (next segmen
 		first = tail.last() + 1
 		k++
 	}
-	id := segmentKey(it.log(), it.Seq(), k)
+	id := segmentKey(it.log.Name, it.Seq(), k)
 	deltas := append(append(json.RawMessage{'['}, encoded...), ']')
 	return segment{
 		PK: id.PK, SK: id.SK, Item: it.ID(), Epoch: it.rec.Epoch, First: first, Count: 1, Deltas: deltas,
@@ -215,7 +215,7 @@ func (it *item) closingNext() table.Write {
 	if it.tail.Count > 0 {
 		next++
 	}
-	id := segmentKey(it.log(), it.Seq(), next)
+	id := segmentKey(it.log.Name, it.Seq(), next)
 	return table.Put(segment{
 		PK: id.PK, SK: id.SK, Item: it.ID(), First: it.offset + 1, Deltas: json.RawMessage("[]"), Closed: true, Quiet: true,
 		Expires: it.s.now().Add(segmentLife).Unix(),

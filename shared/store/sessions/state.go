@@ -131,10 +131,10 @@ func (sc *sharedChange) current() session.Values {
 
 // loadStates reads the session's own state as of its log's head, and the shared
 // states that touch changes.
-func (s *Store) loadStates(ctx context.Context, h *header, at head, touch ...session.Delta) (*stateChange, error) {
-	c := &stateChange{sessionID: h.id()}
+func (s *Store) loadStates(ctx context.Context, l Log, at head, touch ...session.Delta) (*stateChange, error) {
+	c := &stateChange{sessionID: l.Session}
 	for scope, k := range map[session.Scope]table.Key{
-		session.ScopeUser: userStateKey(h.App, h.User), session.ScopeApp: appStateKey(h.App),
+		session.ScopeUser: userStateKey(l.App, l.User), session.ScopeApp: appStateKey(l.App),
 	} {
 		if slices.ContainsFunc(touch, func(d session.Delta) bool { return len(d.In(scope)) > 0 }) {
 			c.scopes = append(c.scopes, &sharedChange{scope: scope, record: sharedState{PK: k.PK, SK: k.SK}})
@@ -142,14 +142,14 @@ func (s *Store) loadStates(ctx context.Context, h *header, at head, touch ...ses
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		c.values, c.asOf, err = s.sessionValues(ctx, h.Log, at.lastState)
+		c.values, c.asOf, err = s.sessionValues(ctx, l.Name, at.lastState)
 		return err
 	})
 	for _, sc := range c.scopes {
 		group.Go(func() error { return s.loadShared(ctx, sc) })
 	}
 	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("read the state of session %s: %w", h.id(), err)
+		return nil, fmt.Errorf("read the state of session %s: %w", l.Session, err)
 	}
 	return c, nil
 }
@@ -199,7 +199,7 @@ func (s *Store) State(ctx context.Context, userID, id string) (session.State, er
 		return session.State{}, s.notFoundIfDeleted(ctx, h, err)
 	}
 	unchanged := func(before, now head) bool { return before.lastState == now.lastState }
-	c, _, err := s.settledState(ctx, h, at, unchanged)
+	c, _, err := s.settledState(ctx, h.ofLog(), at, unchanged)
 	switch {
 	case errors.Is(err, errStateChanged):
 		return session.State{}, records.Busy("the state changes too fast to be read")
@@ -215,16 +215,16 @@ func (s *Store) State(ctx context.Context, userID, id string) (session.State, er
 // stateTries attempts the error wraps errStateChanged. settledState also returns the
 // head of the state.
 func (s *Store) settledState(
-	ctx context.Context, h *header, at head, unchanged func(before, now head) bool,
+	ctx context.Context, l Log, at head, unchanged func(before, now head) bool,
 ) (c *stateChange, now head, err error) {
 	changed := func(err error) bool { return errors.Is(err, errStateChanged) }
 	now = at
 	err = retry.Do(ctx, retry.Policy{Tries: stateTries}, changed, func() (err error) {
 		before := now
-		if c, err = s.loadStates(ctx, h, before, session.Delta{"user:": nil, "app:": nil}); err != nil {
+		if c, err = s.loadStates(ctx, l, before, session.Delta{"user:": nil, "app:": nil}); err != nil {
 			return err
 		}
-		if now, err = s.readHead(ctx, h); err == nil && !unchanged(before, now) {
+		if now, err = s.readHead(ctx, l); err == nil && !unchanged(before, now) {
 			return errStateChanged
 		}
 		return err

@@ -42,6 +42,7 @@ type Store struct {
 	heads      *memory[knownHead]     // by log
 	onTop      *memory[knownActivity] // by partition of the index
 	watching   Watching
+	owner      owner
 	pushes     *pushes
 }
 
@@ -102,6 +103,7 @@ func New(engine table.Engine, opts ...Option) *Store {
 		opt(s)
 	}
 	s.db = records.New(engine, s.random)
+	s.owner = s
 	if s.content.Codec == nil {
 		s.content.Codec = content.NewCodec()
 	}
@@ -122,6 +124,7 @@ func (s *Store) Base() records.Base {
 func (s *Store) With(opts ...Option) *Store {
 	other := *s
 	other.dependents, other.watching = nil, nil
+	other.owner = &other
 	for _, opt := range opts {
 		opt(&other)
 	}

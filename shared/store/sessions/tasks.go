@@ -152,7 +152,7 @@ func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content tas
 		if w.old != nil && !kept {
 			more -= kilobytes(w.old.Stored())
 		}
-		s.countBytes(ctx, h, more)
+		s.countBytes(ctx, h.ofLog(), more)
 	}
 	switch {
 	case err == nil && w.old != nil && !kept:

@@ -58,6 +58,6 @@ func (s *Store) copyToFork(ctx context.Context, h *header, id string) (*taskPoin
 	if err := s.db.Transact(ctx, table.Put(p, table.ItemNotExists()), table.Put(item, table.ItemNotExists())); err != nil {
 		return nil, err
 	}
-	s.countBytes(ctx, h, kilobytes(item.Stored()))
+	s.countBytes(ctx, h.ofLog(), kilobytes(item.Stored()))
 	return &p, nil
 }

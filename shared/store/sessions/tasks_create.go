@@ -66,40 +66,41 @@ func (s *Store) createPlaced(ctx context.Context, h *header, t task.Save, p *tas
 		}
 		return task.Task{}, false, err
 	}
-	s.countBytes(ctx, h, kilobytes(item.Stored()))
+	s.countBytes(ctx, h.ofLog(), kilobytes(item.Stored()))
 	h.recorded = true
 	return content.task(h.id(), p.id(), item), true, nil
 }
 
 // putPlaced writes the three items of a new task.
 func (s *Store) putPlaced(ctx context.Context, h *header, p *taskPointer, item *taskItem) error {
-	w := s.newWriter(h, []session.Event{{InvocationID: p.id(), Author: "system"}})
-	w.task = p.id()
 	var before []placement
-	w.check = func(ctx context.Context) (err error) {
-		if err = s.stillNew(ctx, h, p); err == nil {
-			before, err = s.makeRoom(ctx, h.Log, w.at.newTasks)
-		}
-		return err
-	}
 	whole := func() bool { return len(before) >= newTasksMost }
-	w.marks = func(e *entry) {
-		if !whole() {
-			e.NewTasks = append(before[:len(before):len(before)], placement{Position: w.at.next, Time: max(s.millis(), w.at.time)})
-		}
-	}
-	w.with = func() ([]table.Write, error) {
-		if !whole() {
-			return nil, nil
-		}
-		p.place(w.at)
-		item.SK, item.Marker = p.taskKey().SK, p.Marker
-		return []table.Write{table.Put(p, table.ItemNotExists()), table.Put(item, table.ItemNotExists())}, nil
-	}
-	if _, err := w.run(ctx); err != nil || whole() {
+	done, err := s.appendToLog(ctx, h.ofLog(), []session.Event{{InvocationID: p.id(), Author: "system"}}, along{
+		task: p.id(),
+		check: func(ctx context.Context, at head) (err error) {
+			if err = s.stillNew(ctx, h, p); err == nil {
+				before, err = s.makeRoom(ctx, h.Log, at.newTasks)
+			}
+			return err
+		},
+		annotate: func(at head, e *entry) {
+			if !whole() {
+				e.NewTasks = append(before[:len(before):len(before)], placement{Position: at.next, Time: max(s.millis(), at.time)})
+			}
+		},
+		writes: func(at head) ([]table.Write, error) {
+			if !whole() {
+				return nil, nil
+			}
+			p.place(at)
+			item.SK, item.Marker = p.taskKey().SK, p.Marker
+			return []table.Write{table.Put(p, table.ItemNotExists()), table.Put(item, table.ItemNotExists())}, nil
+		},
+	})
+	if err != nil || whole() {
 		return err
 	}
-	p.place(head{next: w.events[0].Seq, lastMarker: w.at.lastMarker})
+	p.place(head{next: done.events[0].Seq, lastMarker: done.at.lastMarker})
 	item.SK, item.Marker = p.taskKey().SK, p.Marker
 	if err := s.db.Put(ctx, p, table.ItemNotExists()); err != nil {
 		return err

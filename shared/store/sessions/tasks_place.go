@@ -70,12 +70,11 @@ func (s *Store) placeInvocations(ctx context.Context, h *header, p *taskPointer,
 		}
 	}
 	for batch := range slices.Chunk(entries, session.MaxBatch) {
-		w := s.newWriter(h, batch)
-		w.task = p.id()
-		if _, err := w.run(ctx); err != nil {
+		done, err := s.appendToLog(ctx, h.ofLog(), batch, along{task: p.id()})
+		if err != nil {
 			return err
 		}
-		for _, e := range w.events {
+		for _, e := range done.events {
 			// Another save may have been faster: the log decides.
 			if _, err := s.findTaskInvocation(ctx, h, p, e.InvocationID); err != nil {
 				return err

@@ -63,7 +63,7 @@ func (s *Store) tasks(ctx context.Context, h *header, q task.Query) (task.Page, 
 		return true, nil
 	})
 	if err == nil && page.Next != "" { // a reader that reaches the end finds the tombstone
-		err = s.checkExists(ctx, h)
+		err = s.checkExists(ctx, h.Log)
 	}
 	return page, err
 }
@@ -165,7 +165,7 @@ func (s *Store) findInherited(
 	case err == nil && found == nil:
 		err = missingTask()
 	case err == nil: // an item that covers it may have been removed
-		err = s.checkExists(ctx, h)
+		err = s.checkExists(ctx, h.Log)
 	}
 	return found, err
 }
@@ -248,7 +248,7 @@ func (s *Store) deleteTask(ctx context.Context, h *header, taskID string) error 
 		return err
 	}
 	if !kept {
-		s.countBytes(ctx, h, -kilobytes(item.Stored()))
+		s.countBytes(ctx, h.ofLog(), -kilobytes(item.Stored()))
 		s.drop(ctx, item)
 	}
 	return nil

@@ -84,7 +84,7 @@ func (s *Store) visitOwn(
 	return s.taskItems(ctx, q, func(seen taskSeen) (bool, error) {
 		if seen.item.Marker > h.Marker {
 			// Items may still name a marker of the log that their session was forked from.
-			if at, err := s.readHead(ctx, h); err != nil || at.lastMarker > h.Marker {
+			if at, err := s.readHead(ctx, h.ofLog()); err != nil || at.lastMarker > h.Marker {
 				return false, cmp.Or(err, errRewound)
 			}
 		}

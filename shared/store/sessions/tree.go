@@ -26,7 +26,7 @@ func (s *Store) Forks(ctx context.Context, userID, id string) (session.Branch, e
 		return session.Branch{}, fmt.Errorf("forks of session %s: %w", id, err)
 	}
 	if err = s.growTree(ctx, &b, log, 0); err == nil {
-		err = s.checkExists(ctx, h)
+		err = s.checkExists(ctx, h.Log)
 	}
 	return b, err
 }
