@@ -21,11 +21,11 @@ type compactor = compaction.Chooser[*record]
 
 // compactorOf returns the compactor of a page of what the session shows; nil if nothing
 // can be compacted.
-func (s *Store) compactorOf(h *header, q session.EventQuery, ranges session.Timeline) *compactor {
+func (s *Store) compactorOf(log string, q session.EventQuery, ranges session.Timeline) *compactor {
 	if q.View != session.Effective || q.Descending {
 		return nil
 	}
-	return compaction.New[*record](s.compaction, h.Log, ranges)
+	return compaction.New[*record](s.compaction, log, ranges)
 }
 
 // compactedRange is what a range of a log showed when it was written. Its key is the last

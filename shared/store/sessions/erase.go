@@ -131,8 +131,10 @@ func (s *Store) SweepErasures(ctx context.Context) (int, error) {
 // failure of one part does not stop the others.
 func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
 	steps := []func(context.Context, *erasureItem) error{
-		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseFeedback, s.eraseRecords,
-		s.eraseQuotas,
+		s.eraseSessions, s.eraseImports, s.eraseShared,
+		func(ctx context.Context, e *erasureItem) error { return s.eraseFeedback(ctx, e.User, &e.Removed) },
+		s.eraseRecords,
+		func(ctx context.Context, e *erasureItem) error { return s.eraseQuotas(ctx, e.User) },
 	}
 	for _, d := range s.dependents {
 		steps = append(steps, func(ctx context.Context, e *erasureItem) error {

@@ -55,7 +55,7 @@ func (s *Store) eventsAt(ctx context.Context, h *header, at *head, q session.Eve
 		return session.EventPage{}, err
 	}
 	ranges = ranges.After(q.After)
-	p := &page{h: h, at: at, view: q.View, limit: q.Limit, compactor: s.compactorOf(h, q, ranges)}
+	p := &page{show: h.show, at: at, view: q.View, limit: q.Limit, compactor: s.compactorOf(h.Log, q, ranges)}
 	if q.Before > 0 {
 		ranges = ranges.Before(q.Before)
 	}
@@ -96,8 +96,8 @@ func checkEpoch(h *header, resumed bool, epoch int64) error {
 
 // page collects events up to its limits.
 type page struct {
-	h         *header
-	at        *head // of the session's log, nil if it was not read
+	show      func(session.Range, session.Event) session.Event // as the session's readers see an event
+	at        *head                                            // of the session's log, nil if it was not read
 	view      session.View
 	limit     int
 	mostBytes int // bytes, 0 for session.PageBytes
@@ -129,7 +129,7 @@ func (p *page) take(sp *span, rec *record, e session.Event) error {
 		return nil
 	}
 	p.bytes += size
-	p.events = append(p.events, p.h.show(r, e))
+	p.events = append(p.events, p.show(r, e))
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/rethread/rethread/shared/domain/erasure"
 	"slices"
 
 	"github.com/rethread/rethread/shared/base/fault"
@@ -64,23 +65,23 @@ func withoutMark(metadata json.RawMessage, meant func(digest string) bool) (json
 }
 
 // eraseFeedback removes a user's feedback from the tasks of others, and then the
-// feedback itself: if it is interrupted, a repeat finds the rest.
-func (s *Store) eraseFeedback(ctx context.Context, e *erasureItem) error {
-	return s.db.EachItem(ctx, records.Partition(feedbackPK(e.User)), func(item table.Item) error {
+// feedback itself, and counts it: if it is interrupted, a repeat finds the rest.
+func (s *Store) eraseFeedback(ctx context.Context, user string, removed *erasure.Removed) error {
+	return s.db.EachItem(ctx, records.Partition(feedbackPK(user)), func(item table.Item) error {
 		var f feedbackItem
 		if err := table.Decode(item, &f); err != nil {
 			return fmt.Errorf("decode feedback: %w", err)
 		}
 		if f.Session != "" {
 			h, err := s.anyHeader(ctx, f.Session)
-			if err == nil && h.User != e.User {
+			if err == nil && h.User != user {
 				err = s.unmark(ctx, h, f.Task, &f)
 			}
 			if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
 				return fmt.Errorf("take feedback out of a task: %w", err)
 			}
 		}
-		e.Removed.Feedback++
+		removed.Feedback++
 		return s.db.DeleteItems(ctx, []table.Item{table.NewKey(f.PK, f.SK).Item()})
 	})
 }

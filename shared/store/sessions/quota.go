@@ -118,9 +118,9 @@ func (s *Store) recountSessions(ctx context.Context, user string, was *quotaItem
 }
 
 // eraseQuotas deletes a user's usage.
-func (s *Store) eraseQuotas(ctx context.Context, e *erasureItem) error {
-	keys := []table.Item{quotaKey(e.User).Item()}
-	slots, err := s.streamSlots(ctx, e.User)
+func (s *Store) eraseQuotas(ctx context.Context, user string) error {
+	keys := []table.Item{quotaKey(user).Item()}
+	slots, err := s.streamSlots(ctx, user)
 	if err != nil {
 		return err
 	}

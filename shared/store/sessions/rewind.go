@@ -41,18 +41,23 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 	if err != nil {
 		return session.Rewound{}, err
 	}
-	out, err := (&rewinding{s: s, h: h, at: at, active: active, before: h.before(active, queue)}).run(ctx, r)
+	w := &rewinding{s: s, h: h, at: at}
+	w.end = func(ctx context.Context, at head) (*ending, head, error) {
+		return s.cancelFor(ctx, h, at, active, h.before(active, queue), r)
+	}
+	out, err := w.run(ctx, r)
 	return out, s.notFoundIfDeleted(ctx, h, err)
 }
 
 // rewinding is a rewind of a session as it was read.
 type rewinding struct {
-	s      *Store
-	h      *header
-	at     head
-	active *activeRun
-	before run.Before    // as a start would find it
-	over   *cancelledRun // the end of the active run, if the rewind cancels it
+	s  *Store
+	h  *header
+	at head
+	// end ends what must end before the marker, and returns the head after that; nil for
+	// nothing.
+	end  func(ctx context.Context, at head) (*ending, head, error)
+	over *ending // what it returned
 	// chain is the automations that led to the rewind; also is the changes of
 	// state that are written with it.
 	chain []string
@@ -76,8 +81,10 @@ func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound,
 	if err := expectHead(r.ExpectedSeq, w.at); err != nil {
 		return session.Rewound{}, err
 	}
-	if err := w.cancel(ctx, r); err != nil {
-		return session.Rewound{}, err
+	if w.end != nil {
+		if w.over, w.at, err = w.end(ctx, w.at); err != nil {
+			return session.Rewound{}, err
+		}
 	}
 	m, err := w.marker(ctx, r, target)
 	if err != nil {
@@ -115,24 +122,44 @@ func (w *rewinding) marker(ctx context.Context, r session.Rewind, target *logPos
 	return m, m.build(r)
 }
 
-// cancel makes the rewind end the active run, if the request allows it. The
-// marker then follows the end of the run.
-func (w *rewinding) cancel(ctx context.Context, r session.Rewind) (err error) {
+// ending is the end of a run in the transaction of a marker.
+type ending struct {
+	writes func(context.Context) ([]table.Write, error)
+	after  func(context.Context) // best-effort work that follows the transaction
+}
+
+// cancelFor ends the active run for a rewind, if the request allows it. The marker then
+// follows the end of the run.
+func (s *Store) cancelFor(
+	ctx context.Context, h *header, at head, a *activeRun, before run.Before, r session.Rewind,
+) (*ending, head, error) {
 	active := ""
-	if w.active != nil {
-		active = w.active.ID
+	if a != nil {
+		active = a.ID
 	}
 	ends, err := r.Cancels(active)
 	if err == nil {
-		err = w.before.Rewindable()
+		err = before.Rewindable()
 	}
 	if err != nil || !ends || r.DryRun {
-		return err
+		return nil, at, err
 	}
-	if w.over, err = w.s.cancelled(ctx, w.h, w.at, w.active, run.Discard); err == nil {
-		w.at = w.at.after(w.over.last)
+	over, err := s.cancelled(ctx, h, at, a, run.Discard)
+	if err != nil {
+		return nil, at, err
 	}
-	return err
+	return &ending{
+		writes: func(ctx context.Context) ([]table.Write, error) {
+			writes, err := over.writes(ctx)
+			return append(writes, table.Delete(runKey(h.Log), isRun(a))), err
+		},
+		after: func(ctx context.Context) {
+			s.countEntry(ctx, h.ofLog(), over.last)
+			if a.Slot {
+				s.releaseSlot(ctx, a.User, h.Log, a.ID)
+			}
+		},
+	}, at.after(over.last), nil
 }
 
 // rewoundBefore recognises, by the marker's invocation id, a rewind that happened

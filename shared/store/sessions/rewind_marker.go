@@ -15,8 +15,8 @@ type marker struct {
 	at       head
 	plan     *restore
 	timeline session.Timeline
-	chain    []string      // the automations that led to it
-	over     *cancelledRun // the run that ends with it, nil for none
+	chain    []string // the automations that led to it
+	over     *ending  // the run that ends with it, nil for none
 
 	rec     *record
 	content entryBody
@@ -79,40 +79,25 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 		return err
 	}
 	writes := append(append(shared, m.plan.puts...), table.Put(m.rec.entry, table.ItemNotExists()), header)
-	ends, err := m.ends(ctx)
-	if err != nil {
+	if m.over != nil {
+		ends, err := m.over.writes(ctx)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, ends...)
+	}
+	if err := m.s.db.Transact(ctx, writes...); err != nil {
 		return err
 	}
-	if err := m.s.db.Transact(ctx, append(writes, ends...)...); err != nil {
-		return err
+	if m.over != nil {
+		m.h.Run = ""
+		m.over.after(ctx)
 	}
-	m.ended(ctx)
 	m.s.countEntry(ctx, m.h.ofLog(), m.rec)
 	if len(m.plan.delta) > 0 {
 		m.s.checkpoint(ctx, m.h.Log, m.rec.first, m.plan.change.values)
 	}
 	return nil
-}
-
-// ends returns the writes that end the run which the rewind cancels.
-func (m *marker) ends(ctx context.Context) ([]table.Write, error) {
-	if m.over == nil {
-		return nil, nil
-	}
-	writes, err := m.over.writes(ctx)
-	return append(writes, table.Delete(runKey(m.h.Log), isRun(m.over.active))), err
-}
-
-// ended does the best-effort work that follows the end of a run.
-func (m *marker) ended(ctx context.Context) {
-	if m.over == nil {
-		return
-	}
-	m.h.Run = ""
-	m.s.countEntry(ctx, m.h.ofLog(), m.over.last)
-	if a := m.over.active; a.Slot {
-		m.s.releaseSlot(ctx, a.User, m.h.Log, a.ID)
-	}
 }
 
 // attribution returns who made the rewind: its user, and the automations that led

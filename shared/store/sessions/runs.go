@@ -215,7 +215,7 @@ func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, er
 		return nil, err
 	}
 	if !bound.Run && h.NamedIDs && h.Imported == 0 {
-		if begun, err := s.beganAs(ctx, h, bound.Position, id); !begun || err != nil {
+		if begun, err := s.beganAs(ctx, h.Log, bound.Position, id); !begun || err != nil {
 			return nil, err
 		}
 	}

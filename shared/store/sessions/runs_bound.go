@@ -33,8 +33,8 @@ func (w *writer) boundRun(ctx context.Context, position int64) error {
 
 // beganAs reports whether the first entry of an invocation is the input of a run, as in
 // sessions where a function of an earlier version began one.
-func (s *Store) beganAs(ctx context.Context, h *header, from int64, id string) (begun bool, err error) {
-	err = s.scan(ctx, h.Log, from, 0, func(r *record) (bool, error) {
+func (s *Store) beganAs(ctx context.Context, log string, from int64, id string) (begun bool, err error) {
+	err = s.scan(ctx, log, from, 0, func(r *record) (bool, error) {
 		begun = r.Began == id || r.blank()
 		return !begun && !slices.ContainsFunc(r.events, func(e session.Event) bool { return e.InvocationID == id }), nil
 	})

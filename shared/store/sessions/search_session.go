@@ -129,7 +129,7 @@ func (g *gap) read(ctx context.Context) (match *session.Match, rest int64, err e
 			rest = g.shown.Seq + to - g.shown.From + 1
 			break
 		}
-		p := &page{h: g.r.h, view: session.Effective, limit: limit, mostBytes: searchBytes}
+		p := &page{show: g.r.h.show, view: session.Effective, limit: limit, mostBytes: searchBytes}
 		part := span{ranges: session.Timeline{g.shown}, log: g.shown.Log, from: g.from, to: to}
 		if err := g.r.s.readDown(counting, part, p); err != nil {
 			return nil, 0, err
