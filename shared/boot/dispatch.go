@@ -2,6 +2,7 @@ package boot
 
 import (
 	"context"
+	"github.com/rethread/rethread/shared/store/records"
 	"log/slog"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -10,11 +11,10 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/domain/webhook"
-	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 // EventReader returns the events of a change of the table.
-type EventReader func(context.Context, sessions.Change) ([]delivery.Event, error)
+type EventReader func(context.Context, records.Change) ([]delivery.Event, error)
 
 // StartDispatch runs the function that queues deliveries, and begins queued runs, until
 // Lambda stops it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/rethread/rethread/shared/store/records"
 	"log/slog"
 	"maps"
 	"slices"
@@ -22,7 +23,6 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 // tray is a queue, and a target of every event.
@@ -75,7 +75,7 @@ func (q *tray) Put(ctx context.Context, d delivery.Delivery) error {
 }
 
 // readEvents reads the records of batch: two events each.
-func readEvents(_ context.Context, c sessions.Change) ([]delivery.Event, error) {
+func readEvents(_ context.Context, c records.Change) ([]delivery.Event, error) {
 	var log, seq string
 	if v, ok := c.New["log"].(*types.AttributeValueMemberS); ok {
 		log = v.Value

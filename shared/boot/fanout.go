@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/rethread/rethread/shared/store/records"
 	"log/slog"
 	"sync"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -30,7 +30,7 @@ const (
 type FanoutHandler = func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
 // UpdateReader returns the watch messages of a change of the table.
-type UpdateReader func(context.Context, sessions.Change) (watch.LogUpdate, error)
+type UpdateReader func(context.Context, records.Change) (watch.LogUpdate, error)
 
 // StartFanout runs the function that sends changes to watchers until Lambda stops it.
 // It posts to their connections at CONNECTIONS_URL.
@@ -110,7 +110,7 @@ func updateOf(ctx context.Context, read UpdateReader, record events.DynamoDBEven
 }
 
 // changeOf converts a record to the store's form.
-func changeOf(record events.DynamoDBEventRecord) (change sessions.Change, err error) {
+func changeOf(record events.DynamoDBEventRecord) (change records.Change, err error) {
 	if change.Old, err = image(record.Change.OldImage); err != nil {
 		return change, fmt.Errorf("old image: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/rethread/rethread/shared/store/records"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -25,7 +26,6 @@ import (
 
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 // crowd is an audience with one connection per log, and the messages that it got.
@@ -82,7 +82,7 @@ func batch(logs ...string) events.DynamoDBEvent {
 }
 
 // readBatch reads the records of batch. A log's name determines the failure.
-func readBatch(_ context.Context, c sessions.Change) (watch.LogUpdate, error) {
+func readBatch(_ context.Context, c records.Change) (watch.LogUpdate, error) {
 	var log, seq string
 	if v, ok := c.New["log"].(*types.AttributeValueMemberS); ok {
 		log = v.Value
@@ -173,16 +173,16 @@ func TestFanoutReadsImages(t *testing.T) {
 	if err := json.Unmarshal(text, &event); err != nil {
 		t.Fatal(err)
 	}
-	var got sessions.Change
+	var got records.Change
 	log, c := slog.New(slog.DiscardHandler), &crowd{}
-	read := func(_ context.Context, change sessions.Change) (watch.LogUpdate, error) {
+	read := func(_ context.Context, change records.Change) (watch.LogUpdate, error) {
 		got = change
 		return watch.LogUpdate{}, nil
 	}
 	if _, err := boot.Fanout(read, watch.NewFanout(c, c, log, time.Now), log)(t.Context(), event); err != nil {
 		t.Fatal(err)
 	}
-	want := sessions.Change{New: map[string]types.AttributeValue{
+	want := records.Change{New: map[string]types.AttributeValue{
 		"S": &types.AttributeValueMemberS{Value: "text"}, "N": &types.AttributeValueMemberN{Value: "1.50"},
 		"B":  &types.AttributeValueMemberB{Value: []byte("bytes")},
 		"SS": &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "NS": &types.AttributeValueMemberNS{Value: []string{"1"}},

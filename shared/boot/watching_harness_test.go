@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/rethread/rethread/shared/store/records"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -117,7 +118,7 @@ func newWatched(t *testing.T) *watched {
 	return w
 }
 
-func (w *watched) news(ctx context.Context, c sessions.Change) (watch.LogUpdate, error) {
+func (w *watched) news(ctx context.Context, c records.Change) (watch.LogUpdate, error) {
 	news, err := w.store.WatchMessages(ctx, c)
 	if len(news.Messages) > 0 {
 		w.log.Store(news.Log)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/rethread/rethread/shared/store/records"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,6 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -94,7 +94,7 @@ func TestQueueRefuses(t *testing.T) {
 }
 
 // readItem reads a change as an event with the name of its item.
-func readItem(_ context.Context, c sessions.Change) ([]delivery.Event, error) {
+func readItem(_ context.Context, c records.Change) ([]delivery.Event, error) {
 	item := table.Text(c.New, table.PK)
 	if item == "unreadable" {
 		return nil, errors.New("it makes no sense")

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -29,7 +31,7 @@ type knownActivity struct {
 
 // seenNewest is watchNewest for a session that this instance has just seen there.
 func (s *Store) seenNewest(ctx context.Context, h *header) func() (bool, error) {
-	if k, ok := s.onTop.get(h.GPK); ok && k.pk == h.PK && s.now().Sub(k.seen) < onTopTime {
+	if k, ok := s.onTop.Get(h.GPK); ok && k.pk == h.PK && s.now().Sub(k.seen) < onTopTime {
 		return func() (bool, error) { return true, nil }
 	}
 	return s.watchNewest(ctx, h)
@@ -56,8 +58,8 @@ func (s *Store) watchNewest(ctx context.Context, h *header) func() (bool, error)
 			done <- answer{}
 			return
 		}
-		newest := table.Text(page.Items[0], attrPK)
-		s.onTop.put(h.GPK, knownActivity{newest, began})
+		newest := table.Text(page.Items[0], table.PK)
+		s.onTop.Put(h.GPK, knownActivity{newest, began})
 		done <- answer{newest: newest == h.PK}
 	}()
 	return sync.OnceValues(func() (bool, error) { a := <-done; return a.newest, a.err })
@@ -75,7 +77,7 @@ func (h *header) activityChanges(newest func() (bool, error), now int64) ([]tabl
 
 // moveToTop is the change that moves the session to the top of its user's list.
 func (h *header) moveToTop(now int64) table.Change {
-	return table.Set(table.At(attrGSK), activitySK(now, h.id()))
+	return table.Set(table.At(keys.AttrGSK), keys.ActivitySK(now, h.id()))
 }
 
 // touchActivity moves the session to the top of its user's list. If it is there
@@ -92,10 +94,10 @@ func (s *Store) touchActivity(ctx context.Context, h *header, newest func() (boo
 		changes = append(changes, h.moveToTop(now))
 	}
 	if err == nil {
-		err = s.db.Update(ctx, sessionKey(h.id()), changes, h.sameLog(), table.Less(table.At(headerLastActivity), now))
+		err = s.db.Update(ctx, keys.SessionKey(h.id()), changes, h.sameLog(), table.Less(table.At(headerLastActivity), now))
 	}
 	if err == nil && !onTop {
-		s.onTop.put(h.GPK, knownActivity{h.PK, s.now()})
+		s.onTop.Put(h.GPK, knownActivity{h.PK, s.now()})
 	}
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		s.log.WarnContext(ctx, "session list not updated", "session_id", h.id(), "error", err)

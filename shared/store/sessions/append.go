@@ -27,7 +27,7 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 	if !errors.Is(err, fault.Of(fault.NotFound)) && !errors.Is(err, fault.Of(fault.Forbidden)) {
 		return stored, appended, err
 	}
-	s.known.forget(a.SessionID)
+	s.known.Forget(a.SessionID)
 	now, failed := s.header(ctx, a.UserID, a.SessionID)
 	switch {
 	case failed != nil:

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -81,7 +83,7 @@ func TestAppend_to_a_session_that_is_deleted(t *testing.T) {
 	for warm := range 6 { // appends of the instance before: it remembers the head from the third on
 		for at := 1; at <= requests; at++ {
 			for createAgain := range 3 {
-				for _, away := range []time.Duration{0, 2 * time.Minute, sessions.SweepGrace + time.Hour} {
+				for _, away := range []time.Duration{0, 2 * time.Minute, sweep.Grace + time.Hour} {
 					for _, fork := range []bool{false, true} {
 						cases++
 						name := fmt.Sprintf("%d appends before, deleted before request %d, created again %d, frozen for %s, fork %v",

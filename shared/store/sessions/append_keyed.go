@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/domain/session"
@@ -72,7 +74,7 @@ func (w *writer) findKeyed(ctx context.Context) error {
 		of.phase, of.bound = absent, from
 	}
 	if held.Keyed != w.keyed.Name {
-		if from, err = w.s.writeLowerBound(ctx, chosenKey(w.log.Name, w.keyed.Name), w.at.next); err != nil {
+		if from, err = w.s.writeLowerBound(ctx, keys.ChosenKey(w.log.Name, w.keyed.Name), w.at.next); err != nil {
 			return err
 		}
 	}
@@ -85,7 +87,7 @@ func (w *writer) findKeyed(ctx context.Context) error {
 // boundWith returns the lower bound of an invocation. If there is none, it writes one
 // with the trace of the request.
 func (w *writer) boundWith(ctx context.Context, id, name string) (lowerBound, error) {
-	k := invocationKey(w.log.Name, id)
+	k := keys.InvocationKey(w.log.Name, id)
 	if id == w.at.invocation {
 		var held lowerBound
 		if found, err := w.s.db.Get(ctx, k, &held); found || err != nil {
@@ -114,14 +116,14 @@ func (w *writer) findOnly(ctx context.Context) error {
 	}
 	w.start(at)
 	for _, k := range []table.Key{
-		invocationKey(w.log.Name, w.events[0].InvocationID), chosenKey(w.log.Name, w.keyed.Name),
+		keys.InvocationKey(w.log.Name, w.events[0].InvocationID), keys.ChosenKey(w.log.Name, w.keyed.Name),
 	} {
 		var held lowerBound
 		found, err := w.s.db.Get(ctx, k, &held)
 		if err != nil {
 			return err
 		}
-		if found && (held.Keyed == w.keyed.Name || k.SK[:len(prefixChosen)] == prefixChosen) {
+		if found && (held.Keyed == w.keyed.Name || k.SK[:len(keys.PrefixChosen)] == keys.PrefixChosen) {
 			if err := w.search(ctx, held.Position, w.withoutID()); err != nil {
 				return err
 			}

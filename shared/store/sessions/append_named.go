@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -201,7 +203,7 @@ func (w *writer) searchOpening(ctx context.Context, id string, of *invocation) e
 
 // boundOf returns the lower bound of an invocation, and writes it if there is none.
 func (w *writer) boundOf(ctx context.Context, id string) (lowerBound, error) {
-	k := invocationKey(w.log.Name, id)
+	k := keys.InvocationKey(w.log.Name, id)
 	if id == w.at.invocation {
 		var held lowerBound
 		if found, err := w.s.db.Get(ctx, k, &held); found || err != nil {
@@ -219,7 +221,7 @@ func (w *writer) boundOf(ctx context.Context, id string) (lowerBound, error) {
 // noteOpening records in an invocation's bound that its opening is over, so that later
 // writers need not search it. It may be skipped.
 func (w *writer) noteOpening(ctx context.Context, id string, of *invocation) {
-	err := w.s.db.Update(ctx, invocationKey(w.log.Name, id), []table.Change{
+	err := w.s.db.Update(ctx, keys.InvocationKey(w.log.Name, id), []table.Change{
 		table.Set(table.At(boundOpened), true), table.Set(table.At(boundNextNumber), of.next),
 	}, table.ItemExists())
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {

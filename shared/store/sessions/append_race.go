@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/observe/metrics"
@@ -135,7 +137,7 @@ func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
 // discardTentative removes the chunks of an attempt that is not in the log. Those
 // of an attempt with an unknown outcome stay until the session is deleted.
 func (w *writer) discardTentative(ctx context.Context) {
-	if err := w.s.content.Discard(ctx, logPK(w.log.Name), w.tentative); err != nil {
+	if err := w.s.content.Discard(ctx, keys.LogPK(w.log.Name), w.tentative); err != nil {
 		w.s.log.WarnContext(ctx, "chunks of a failed append stay until the session is deleted", "error", err)
 	}
 	w.tentative = content.Body{}

@@ -3,6 +3,8 @@ package sessions
 import (
 	"context"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/domain/session"
@@ -26,7 +28,7 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 		content.Events = append(content.Events, e.Own())
 	}
 	r := &record{entry: entry{
-		PK: logPK(w.log.Name), SK: entrySK(seq), LastState: w.at.lastState, LastMarker: w.at.lastMarker,
+		PK: keys.LogPK(w.log.Name), SK: keys.EntrySK(seq), LastState: w.at.lastState, LastMarker: w.at.lastMarker,
 		runMarks: w.at.marks(),
 	}, first: seq, time: content.Time}
 	w.markOpening(r, fresh)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
@@ -40,14 +42,14 @@ type artifactItem struct {
 
 // artifactSK is the sort key of a version. Names contain no "/", so no key is a
 // prefix of another name's.
-func artifactSK(name string, version int64) string { return artifactPrefix(name) + pad(version) }
+func artifactSK(name string, version int64) string { return artifactPrefix(name) + keys.Pad(version) }
 
-func artifactPrefix(name string) string { return prefixArtifact + name + "/" }
+func artifactPrefix(name string) string { return keys.PrefixArtifact + name + "/" }
 
 // nameAndVersion returns the name, without prefix, and the number in a version's
 // key.
 func (i *artifactItem) nameAndVersion() (name string, version int64, err error) {
-	key := strings.TrimPrefix(i.SK, prefixArtifact)
+	key := strings.TrimPrefix(i.SK, keys.PrefixArtifact)
 	at := strings.LastIndexByte(key, '/')
 	if version, err = strconv.ParseInt(key[at+1:], 10, 64); err != nil || at < 0 {
 		return "", 0, fmt.Errorf("not the key of an artifact: %q", i.SK)
@@ -63,10 +65,10 @@ type artifactScope struct {
 	prefix string // of their names
 }
 
-func sessionScope(log string) artifactScope { return artifactScope{pk: logPK(log), log: log} }
+func sessionScope(log string) artifactScope { return artifactScope{pk: keys.LogPK(log), log: log} }
 
 func userScope(h *header) artifactScope {
-	return artifactScope{pk: userStateKey(h.App, h.User).PK, prefix: artifact.UserPrefix}
+	return artifactScope{pk: keys.UserStateKey(h.App, h.User).PK, prefix: artifact.UserPrefix}
 }
 
 // scopeOf returns the scope of an artifact of a session, and its name there.

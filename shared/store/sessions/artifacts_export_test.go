@@ -3,6 +3,8 @@ package sessions
 import (
 	"context"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -35,7 +37,7 @@ func (s *Store) Inherit(ctx context.Context, user, id, from string, upTo map[str
 	for name, version := range upTo {
 		all[name] = inheritedArtifact{Log: source.Log, Version: version}
 	}
-	k := inheritedKey(h.Log)
+	k := keys.InheritedKey(h.Log)
 	item := inheritedItem{PK: k.PK, SK: k.SK}
 	if item.Body, err = s.content.Pack(ctx, k.PK, all, 0); err != nil {
 		return err
@@ -50,11 +52,11 @@ func (s *Store) Partition(ctx context.Context, user, id string) ([]string, error
 		return nil, err
 	}
 	on := sessionScope(h.Log)
-	var keys []string
-	for _, prefix := range []string{prefixArtifact, prefixBlob} {
+	var names []string
+	for _, prefix := range []string{keys.PrefixArtifact, keys.PrefixBlob} {
 		err = s.db.Pages(ctx, records.Prefix(on.pk, prefix, true), func(items []table.Item) (bool, error) {
 			for _, attrs := range items {
-				keys = append(keys, table.Text(attrs, table.SK))
+				names = append(names, table.Text(attrs, table.SK))
 			}
 			return true, nil
 		})
@@ -62,5 +64,5 @@ func (s *Store) Partition(ctx context.Context, user, id string) ([]string, error
 			return nil, err
 		}
 	}
-	return keys, nil
+	return names, nil
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/artifact"
@@ -38,7 +40,7 @@ type inheritedArtifact struct {
 // inheritedArtifacts reads what a log inherits, by name.
 func (s *Store) inheritedArtifacts(ctx context.Context, log string) (map[string]inheritedArtifact, error) {
 	var item inheritedItem
-	found, err := s.db.Get(ctx, inheritedKey(log), &item)
+	found, err := s.db.Get(ctx, keys.InheritedKey(log), &item)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ func (s *Store) inheritedNewest(
 			src := &source{sessionScope(from.Log), min(from.Version, artifact.MaxVersion)}
 			found[i].item, _, err = s.newestInSource(ctx, src, found[i].name)
 			if errors.Is(err, table.ErrUnreadable) {
-				s.leftOut(ctx, table.NewKey(logPK(from.Log), artifactPrefix(found[i].name)), err)
+				s.Base().LeftOut(ctx, table.NewKey(keys.LogPK(from.Log), artifactPrefix(found[i].name)), err)
 				return nil
 			}
 			return err
@@ -168,7 +170,7 @@ func (s *Store) inheritedVersions(
 		if taken && version <= from.Version {
 			continue
 		}
-		own, err := s.newestUpTo(ctx, logPK(log), name, version)
+		own, err := s.newestUpTo(ctx, keys.LogPK(log), name, version)
 		if err != nil {
 			return nil, err
 		}

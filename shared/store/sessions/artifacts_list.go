@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -149,7 +151,7 @@ func compareNames(a, b string) int { return strings.Compare(artifactPrefix(a), a
 // can have, which earlier versions of rewinds created: nobody can read them.
 func (s *Store) ownNewest(ctx context.Context, on artifactScope, after string) (newestBatch, error) {
 	var out newestBatch
-	q := records.Range(on.pk, prefixArtifact, endOfArtifacts, true)
+	q := records.Range(on.pk, keys.PrefixArtifact, endOfArtifacts, true)
 	if after != "" {
 		q.From = artifactPrefix(after) + "~" // after its last version
 	}
@@ -162,12 +164,12 @@ func (s *Store) ownNewest(ctx context.Context, on artifactScope, after string) (
 	for _, attrs := range page.Items {
 		item, err := decodeArtifact(attrs)
 		if err != nil {
-			s.leftOut(ctx, records.KeyOf(attrs), err)
+			s.Base().LeftOut(ctx, records.KeyOf(attrs), err)
 			continue
 		}
 		name, _, err := item.nameAndVersion()
 		if err != nil {
-			s.leftOut(ctx, records.KeyOf(attrs), err)
+			s.Base().LeftOut(ctx, records.KeyOf(attrs), err)
 			continue
 		}
 		if artifact.CheckName("", on.prefix+name) != nil {
@@ -190,7 +192,7 @@ func (s *Store) ownNewest(ctx context.Context, on artifactScope, after string) (
 	out.next = last // its versions may continue after the page
 	item, err := s.newestUpTo(ctx, on.pk, last, artifact.MaxVersion)
 	if errors.Is(err, table.ErrUnreadable) { // the latest readable version is used
-		s.leftOut(ctx, table.NewKey(on.pk, artifactPrefix(last)), err)
+		s.Base().LeftOut(ctx, table.NewKey(on.pk, artifactPrefix(last)), err)
 		return out, nil
 	}
 	if err == nil && item != nil {

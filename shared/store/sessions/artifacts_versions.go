@@ -65,7 +65,7 @@ func (l *versionList) read(ctx context.Context, src *source, from int64) error {
 		for _, attrs := range items {
 			item, err := decodeArtifact(attrs)
 			if err != nil {
-				l.s.leftOut(ctx, records.KeyOf(attrs), err)
+				l.s.Base().LeftOut(ctx, records.KeyOf(attrs), err)
 				continue
 			}
 			if err := l.add(item); err != nil || l.page.Next != "" {

@@ -56,7 +56,7 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 // loses a number tries the next, so numbers are dense. If the outcome of a put is
 // unknown the version may exist, so its chunks stay.
 func (s *Store) putVersion(ctx context.Context, item *artifactItem, name string, number int64) error {
-	item.Nonce = s.newLog()
+	item.Nonce = s.Base().NewLog()
 	deadline := s.now().Add(contentionTime)
 	for ; number <= artifact.MaxVersion; number++ {
 		item.SK = artifactSK(name, number)
@@ -99,7 +99,7 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 		return err
 	}
 	on, rest := scopeOf(h, name)
-	item := &artifactItem{PK: on.pk, Created: s.millis(), Nonce: s.newLog(), Gone: true}
+	item := &artifactItem{PK: on.pk, Created: s.millis(), Nonce: s.Base().NewLog(), Gone: true}
 	return records.Contended(ctx, func() error {
 		stored, top, err := s.newest(ctx, on, rest)
 		if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -160,9 +162,9 @@ func (f *catchUp) seqOf(ctx context.Context, id string) (int64, error) {
 		}
 	}
 	var bound lowerBound
-	found, err := f.s.db.Get(ctx, chosenKey(f.h.Log, id), &bound)
+	found, err := f.s.db.Get(ctx, keys.ChosenKey(f.h.Log, id), &bound)
 	if invocation, _, ok := session.NamedInvocation(id); err == nil && !found && ok {
-		found, err = f.s.db.Get(ctx, invocationKey(f.h.Log, invocation), &bound)
+		found, err = f.s.db.Get(ctx, keys.InvocationKey(f.h.Log, invocation), &bound)
 	}
 	if err != nil || !found {
 		return 0, err

@@ -5,12 +5,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/rethread/rethread/shared/store/records"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/memory"
@@ -64,12 +65,12 @@ func TestCatchUp_queue(t *testing.T) {
 func TestWatchMessages_queue(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	var changes []sessions.Change
+	var changes []records.Change
 	s := stores.New(memory.New(store.Schema(), memory.Feed(func(before, after table.Item) {
 		mu.Lock()
 		defer mu.Unlock()
 		if table.Text(after, table.SK) == "QUEUE" {
-			changes = append(changes, sessions.Change{Old: before, New: after})
+			changes = append(changes, records.Change{Old: before, New: after})
 		}
 	})))
 	mustCreate(t, s, alice, "s", nil)
@@ -80,7 +81,7 @@ func TestWatchMessages_queue(t *testing.T) {
 	mustCancel(t, s, "three")
 	moved := maps.Clone(changes[0].New)
 	moved["GSK"] = changes[0].New[table.PK]
-	changes = append(changes, sessions.Change{Old: changes[0].New, New: moved})
+	changes = append(changes, records.Change{Old: changes[0].New, New: moved})
 	type sent struct {
 		At      string
 		Version int64

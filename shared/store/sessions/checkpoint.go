@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/table"
@@ -31,7 +33,7 @@ func (s *Store) sessionValues(
 ) (values session.Values, asOf int64, err error) {
 	values = session.Values{}
 	var have checkpoint
-	found, err := s.db.Get(ctx, stateKey(log), &have)
+	found, err := s.db.Get(ctx, keys.StateKey(log), &have)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -77,7 +79,7 @@ func (s *Store) stateEntries(ctx context.Context, log string, from, until int64)
 // checkpoint stores the session state as of an entry, unless a later one is stored.
 // A failure only costs the next reader some reads.
 func (s *Store) checkpoint(ctx context.Context, log string, at int64, values session.Values) {
-	c := checkpoint{PK: logPK(log), SK: skState, At: at}
+	c := checkpoint{PK: keys.LogPK(log), SK: keys.SkState, At: at}
 	var err error
 	if c.Body, err = s.content.Pack(ctx, c.PK, values, 0); err == nil {
 		err = s.db.Put(ctx, c, table.Or(table.ItemNotExists(), table.Less(table.At(checkpointAt), at)))

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/compaction"
 	"github.com/rethread/rethread/shared/store/content"
@@ -12,9 +14,6 @@ import (
 
 // Compaction configures which ranges of a rewound log are compacted.
 type Compaction = compaction.Rules
-
-// WithCompaction sets which ranges are compacted.
-func WithCompaction(rules Compaction) Option { return func(s *Store) { s.compaction = rules } }
 
 // compactor chooses the ranges to compact among the records that a page reads.
 type compactor = compaction.Chooser[*record]
@@ -83,7 +82,7 @@ func (s *Store) newCompactedRange(of compaction.Range[*record]) (*compactedRange
 	if err != nil || len(encoded) > content.ChunkBytes {
 		return nil, err
 	}
-	k := compactedKey(of.Log, of.To)
+	k := keys.CompactedKey(of.Log, of.To)
 	return &compactedRange{PK: k.PK, SK: k.SK, From: of.From, Body: content.Body{Inline: encoded}}, nil
 }
 
@@ -93,7 +92,7 @@ func (s *Store) decodeCompactedRange(item table.Item) (*compactedRange, error) {
 		return nil, fmt.Errorf("unmarshal a compacted range: %w", err)
 	}
 	var err error
-	if c.to, err = compactedEnd(c.SK); err != nil {
+	if c.to, err = keys.CompactedEnd(c.SK); err != nil {
 		return nil, err
 	}
 	var entries []compactedEntry
@@ -103,7 +102,7 @@ func (s *Store) decodeCompactedRange(item table.Item) (*compactedRange, error) {
 	for _, e := range entries {
 		content := entryBody{Time: e.Time, Task: e.Task, Events: e.Events}
 		r, err := entry{
-			PK: c.PK, SK: entrySK(e.At), Count: e.Count,
+			PK: c.PK, SK: keys.EntrySK(e.At), Count: e.Count,
 			runMarks: runMarks{Status: e.Status, Deltas: e.Deltas, Hidden: e.Hidden},
 		}.record(e.At, content)
 		if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/store/compaction"
 	"github.com/rethread/rethread/shared/store/records"
 )
@@ -122,7 +124,7 @@ func (l *compactedRanges) wanted() int {
 // read reads on with eventual consistency, at half price: a compacted range that a replica
 // lacks is not needed.
 func (l *compactedRanges) read(ctx context.Context, from int64, limit int) error {
-	q := records.Range(logPK(l.sp.log), compactedSK(from), compactedSK(l.end), false)
+	q := records.Range(keys.LogPK(l.sp.log), keys.CompactedSK(from), keys.CompactedSK(l.end), false)
 	q.Limit = limit
 	page, err := l.s.db.Query(ctx, q)
 	if err != nil {

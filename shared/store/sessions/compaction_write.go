@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/store/compaction"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -47,7 +49,7 @@ func (s *Store) compactionWrites(r compaction.Range[*record]) ([]table.Write, er
 	case compacted != nil:
 		return []table.Write{table.Put(compacted)}, nil
 	case r.Rebuilt:
-		return []table.Write{table.Delete(compactedKey(r.Log, r.To))}, nil
+		return []table.Write{table.Delete(keys.CompactedKey(r.Log, r.To))}, nil
 	}
 	return nil, nil
 }

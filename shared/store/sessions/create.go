@@ -2,11 +2,11 @@ package sessions
 
 import (
 	"context"
-	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/rethread/rethread/shared/store/keys"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
@@ -14,13 +14,6 @@ import (
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
-
-// newLog generates the name of a log: 80 random bits. Every item of a log contains
-// the name, so it is short.
-func (s *Store) newLog() string {
-	random := s.random()
-	return strings.ToLower(base32.StdEncoding.EncodeToString(random[6:]))
-}
 
 // Create implements session.Store.
 func (s *Store) Create(ctx context.Context, n session.New) (session.Session, error) {
@@ -59,12 +52,12 @@ func (s *Store) createdOr(ctx context.Context, n session.New, refused error) (se
 
 // newHeader returns the header of a session that begins now, with a log of its own.
 func (s *Store) newHeader(n session.New, meta []byte) *header {
-	now, k := s.millis(), sessionKey(n.ID)
+	now, k := s.millis(), keys.SessionKey(n.ID)
 	h := &header{
 		PK: k.PK, SK: k.SK, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
-		Status: session.Idle, Meta: meta, Log: s.newLog(), Version: 1,
+		Status: session.Idle, Meta: meta, Log: s.Base().NewLog(), Version: 1,
 		Created: now, LastActivity: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, CausedBy: n.Chain, NamedIDs: true,
-		GPK: activityPK(n.UserID), GSK: activitySK(now, n.ID),
+		GPK: keys.ActivityPK(n.UserID), GSK: keys.ActivitySK(now, n.ID),
 	}
 	h.setRetention(session.RetainedFor(n.Retention, s.retention(n.Agent)))
 	return h
@@ -75,7 +68,7 @@ func (s *Store) newHeader(n session.New, meta []byte) *header {
 // changed concurrently, and the creation may be tried again.
 func (s *Store) created(ctx context.Context, n session.New) (*session.Session, error) {
 	var h header
-	found, err := s.db.Get(ctx, sessionKey(n.ID), &h)
+	found, err := s.db.Get(ctx, keys.SessionKey(n.ID), &h)
 	switch {
 	case err != nil || !found:
 		return nil, err
@@ -113,7 +106,7 @@ func (s *Store) create(ctx context.Context, h *header, state session.Delta) (hea
 	}
 	writes = append(writes, along...)
 	for _, record := range []any{
-		h, r.entry, lowerBound{PK: r.PK, SK: prefixInvocation + r.events[0].InvocationID, Position: 1},
+		h, r.entry, lowerBound{PK: r.PK, SK: keys.PrefixInvocation + r.events[0].InvocationID, Position: 1},
 	} {
 		writes = append(writes, table.Put(record, table.ItemNotExists()))
 	}
@@ -145,7 +138,7 @@ func (s *Store) firstEntry(
 		return nil, err
 	}
 	r := &record{
-		entry: entry{PK: logPK(h.Log), SK: entrySK(1), LastState: 1},
+		entry: entry{PK: keys.LogPK(h.Log), SK: keys.EntrySK(1), LastState: 1},
 		first: 1, time: h.Created, events: []session.Event{e},
 	}
 	r.Body, err = s.content.Pack(ctx, r.PK, content, 0)
@@ -179,11 +172,11 @@ func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
 	unchanged := table.And(h.sameLog(), table.Equal(table.At(headerVersion), h.Version))
 	h.Version++
 	h.LastActivity = max(s.millis(), h.LastActivity+1)
-	h.GSK = activitySK(h.LastActivity, h.id())
+	h.GSK = keys.ActivitySK(h.LastActivity, h.id())
 	changes := []table.Change{
 		table.Set(table.At(headerVersion), h.Version),
 		table.Set(table.At(headerLastActivity), h.LastActivity),
-		table.Set(table.At(attrGSK), h.GSK),
+		table.Set(table.At(keys.AttrGSK), h.GSK),
 	}
 	if p.Name != nil {
 		h.Name = *p.Name
@@ -198,15 +191,7 @@ func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
 	}
 	if p.Retention != nil {
 		kept, timer := s.retentionChange(h, *p.Retention)
-		return s.db.Transact(ctx, table.Update(sessionKey(h.id()), append(changes, kept...), unchanged), timer)
+		return s.db.Transact(ctx, table.Update(keys.SessionKey(h.id()), append(changes, kept...), unchanged), timer)
 	}
-	return s.db.Update(ctx, sessionKey(h.id()), changes, unchanged)
-}
-
-// derefOr returns what a pointer points to, or the zero value.
-func derefOr[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
+	return s.db.Update(ctx, keys.SessionKey(h.id()), changes, unchanged)
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -15,9 +18,6 @@ const (
 	// purgeTime is how long a deletion removes items before it leaves the rest to
 	// Sweep, well within a request's 29 s.
 	purgeTime = 15 * time.Second
-	// SweepGrace is how long after its deletion a log is swept once more: by then
-	// no request that read the session before can still write.
-	SweepGrace = 15 * time.Minute
 )
 
 // deletedLog is the pending removal of a deleted session's log. It is in the index
@@ -67,16 +67,16 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 // remove is the transaction that deletes a session, if the condition on its header
 // holds; more is written along with it.
 func (s *Store) remove(ctx context.Context, h *header, c table.Condition, more ...table.Write) error {
-	k, fenced, now := deletedKey(h.Log), tasksDeletedKey(h.Log), s.millis()
+	k, fenced, now := keys.DeletedKey(h.Log), keys.TasksDeletedKey(h.Log), s.millis()
 	along, err := s.deleteWrites(ctx, h)
 	if err != nil {
 		return err
 	}
 	writes := append(more,
-		table.Delete(sessionKey(h.id()), c, h.sameBytes()),
+		table.Delete(keys.SessionKey(h.id()), c, h.sameBytes()),
 		table.Put(deletedLog{
 			PK: k.PK, SK: k.SK, Created: h.Created, Origin: h.Origin,
-			GPK: gpkDeleted, GSK: activitySK(now, h.Log), Deleted: now, attribution: h.attribution().by(nil),
+			GPK: keys.GpkDeleted, GSK: keys.ActivitySK(now, h.Log), Deleted: now, attribution: h.attribution().by(nil),
 		}),
 		table.Put(tasksDeleted{PK: fenced.PK, SK: fenced.SK}),
 	)
@@ -110,7 +110,7 @@ func (s *Store) purge(
 	if err != nil || held {
 		return duty, err
 	}
-	found, err := s.db.Get(ctx, deletedKey(log), &duty)
+	found, err := s.db.Get(ctx, keys.DeletedKey(log), &duty)
 	if err != nil {
 		return duty, err
 	}
@@ -128,8 +128,8 @@ func (s *Store) suspendDeletion(ctx context.Context, log string) (held bool, err
 	if err != nil || len(children) == 0 {
 		return false, err
 	}
-	hide := []table.Change{table.Remove(table.At(attrGPK)), table.Remove(table.At(attrGSK))}
-	err = s.db.Update(ctx, deletedKey(log), hide, table.ItemExists())
+	hide := []table.Change{table.Remove(table.At(keys.AttrGPK)), table.Remove(table.At(keys.AttrGSK))}
+	err = s.db.Update(ctx, keys.DeletedKey(log), hide, table.ItemExists())
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		return false, err
 	}
@@ -167,14 +167,14 @@ func (s *Store) readers(ctx context.Context, log string) ([]child, error) {
 // isStored reports whether a fork exists, or is being deleted, and not only the record
 // of it that is written before. An unreadable one exists.
 func (s *Store) isStored(ctx context.Context, c *child) (bool, error) {
-	item, err := s.db.GetItem(ctx, sessionKey(c.Session))
+	item, err := s.db.GetItem(ctx, keys.SessionKey(c.Session))
 	if err != nil {
 		return false, err
 	}
 	if log := table.Text(item, headerLog); item != nil && (log == "" || log == c.log()) {
 		return true, nil
 	}
-	return s.db.Get(ctx, deletedKey(c.log()), &struct{}{})
+	return s.db.Get(ctx, keys.DeletedKey(c.log()), &struct{}{})
 }
 
 // resumeDeletion puts the pending removal of a log, if there is one, into the
@@ -184,21 +184,21 @@ func (s *Store) resumeDeletion(ctx context.Context, log string) error {
 	return records.Ignoring(err, table.ErrConditionFailed) // its session exists
 }
 
-// sweepLater has a deleted session's log swept SweepGrace from now.
+// sweepLater has a deleted session's log swept sweep.Grace from now.
 func (s *Store) sweepLater(ctx context.Context, log string, conditions ...table.Condition) error {
-	return s.db.Update(ctx, deletedKey(log), []table.Change{
-		table.Set(table.At(attrGPK), gpkDeleted), table.Set(table.At(attrGSK), activitySK(s.millis(), log)),
+	return s.db.Update(ctx, keys.DeletedKey(log), []table.Change{
+		table.Set(table.At(keys.AttrGPK), keys.GpkDeleted), table.Set(table.At(keys.AttrGSK), keys.ActivitySK(s.millis(), log)),
 	}, conditions...)
 }
 
 // releaseSource ends a fork's use of the log it came from, and clears that log if
 // its session is deleted and this was the last of its forks.
 func (s *Store) releaseSource(ctx context.Context, parent, log string) error {
-	if err := s.db.DeleteItems(ctx, []table.Item{table.NewKey(logPK(parent), prefixChild+log).Item()}); err != nil {
+	if err := s.db.DeleteItems(ctx, []table.Item{table.NewKey(keys.LogPK(parent), keys.PrefixChild+log).Item()}); err != nil {
 		return err
 	}
 	var duty deletedLog
-	found, err := s.db.Get(ctx, deletedKey(parent), &duty)
+	found, err := s.db.Get(ctx, keys.DeletedKey(parent), &duty)
 	if err != nil || !found {
 		return err
 	}
@@ -211,12 +211,12 @@ func (s *Store) releaseSource(ctx context.Context, parent, log string) error {
 	return err
 }
 
-// Sweep clears the logs of sessions that were deleted SweepGrace ago, and returns
+// Sweep clears the logs of sessions that were deleted sweep.Grace ago, and returns
 // how many. It may be interrupted and repeated at any point.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
-	due := s.now().Add(-SweepGrace).UnixMilli()
-	return s.sweep(ctx, gpkDeleted, due, func(ctx context.Context, k table.Key) (bool, error) {
-		log := strings.TrimPrefix(k.PK, prefixLog)
+	due := s.now().Add(-sweep.Grace).UnixMilli()
+	return sweep.Due(ctx, s.Base(), keys.GpkDeleted, due, func(ctx context.Context, k table.Key) (bool, error) {
+		log := strings.TrimPrefix(k.PK, keys.PrefixLog)
 		duty, err := s.purge(ctx, log, s.clear)
 		if err != nil {
 			return false, fmt.Errorf("sweep a log: %w", err)
@@ -236,7 +236,7 @@ func (s *Store) completeDeletion(ctx context.Context, log string, duty deletedLo
 	if duty.GSK == "" {
 		return false, nil
 	}
-	err := s.db.Delete(ctx, deletedKey(log), table.Equal(table.At(attrGSK), duty.GSK))
+	err := s.db.Delete(ctx, keys.DeletedKey(log), table.Equal(table.At(keys.AttrGSK), duty.GSK))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return false, nil
 	}

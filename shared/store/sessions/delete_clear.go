@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
-)
-
-const (
-	attrTombstone = "g" // of entry.Stub, which marks a tombstone
-	attrOwner     = "u" // of feedbackRef.User and linkRef.User
 )
 
 // tombstonePage is how many entries are read at a time to find recent ones.
@@ -33,18 +31,18 @@ func (s *Store) clearKeepingPositions(ctx context.Context, log string) error {
 		return fmt.Errorf("hold the positions of log %s: %w", log, err)
 	}
 	return s.clearExcept(ctx, log, func(item table.Item) bool {
-		sk := table.Text(item, attrSK)
-		return sk == skTasksDeleted ||
-			(strings.HasPrefix(sk, prefixEntry) && (sk >= entrySK(next) || item[attrTombstone] != nil))
+		sk := table.Text(item, table.SK)
+		return sk == keys.SkTasksDeleted ||
+			(strings.HasPrefix(sk, keys.PrefixEntry) && (sk >= keys.EntrySK(next) || item[keys.AttrTombstone] != nil))
 	})
 }
 
-// tombstoneRecent replaces the entries of the last SweepGrace by tombstones: a
+// tombstoneRecent replaces the entries of the last sweep.Grace by tombstones: a
 // writer that is still under way may have read the log before they were written. It
 // returns the position after the head.
 func (s *Store) tombstoneRecent(ctx context.Context, log string) (next int64, err error) {
-	since := s.millis() - SweepGrace.Milliseconds()
-	q := entryQuery(log, 0, maxPosition, true)
+	since := s.millis() - sweep.Grace.Milliseconds()
+	q := entryQuery(log, 0, keys.MaxPosition, true)
 	q.Descending, q.Limit = true, tombstonePage
 	err = s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		var stubs []table.Write
@@ -91,24 +89,24 @@ func (s *Store) appendedAfter(e *entry, millis int64) (bool, error) {
 // clearExcept removes everything in a log's partition except the record of the
 // pending removal and what keep selects.
 func (s *Store) clearExcept(ctx context.Context, log string, keep func(table.Item) bool) error {
-	q := keysOnly(records.Partition(logPK(log)))
+	q := keysOnly(records.Partition(keys.LogPK(log)))
 	return s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		var doomed []table.Item
 		for _, item := range page {
-			sk := table.Text(item, attrSK)
-			if sk == skDeleted || keep(item) {
+			sk := table.Text(item, table.SK)
+			if sk == keys.SkDeleted || keep(item) {
 				continue
 			}
-			if feedback, ok := strings.CutPrefix(sk, prefixFeedback); ok {
-				owner := table.Text(item, attrOwner)
+			if feedback, ok := strings.CutPrefix(sk, keys.PrefixFeedback); ok {
+				owner := table.Text(item, keys.AttrOwner)
 				_, id, _ := strings.Cut(feedback, "#")
 				doomed = append(doomed,
-					table.NewKey(feedbackPK(owner), feedback).Item(), feedbackTimeKey(owner, id).Item())
+					table.NewKey(keys.FeedbackPK(owner), feedback).Item(), keys.FeedbackTimeKey(owner, id).Item())
 			}
-			if task, ok := strings.CutPrefix(sk, prefixLink); ok {
-				doomed = append(doomed, linkKey(table.Text(item, attrOwner), task).Item())
-				if guest := table.Text(item, attrGuest); guest != "" {
-					doomed = append(doomed, linkKey(guest, task).Item())
+			if task, ok := strings.CutPrefix(sk, keys.PrefixLink); ok {
+				doomed = append(doomed, keys.LinkKey(table.Text(item, keys.AttrOwner), task).Item())
+				if guest := table.Text(item, keys.AttrGuest); guest != "" {
+					doomed = append(doomed, keys.LinkKey(guest, task).Item())
 				}
 			}
 			doomed = append(doomed, item)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -18,7 +20,7 @@ type tombstone struct {
 
 // hold is the write of a tombstone at a position that is free.
 func hold(log string, position int64) table.Write {
-	return table.Put(tombstone{PK: logPK(log), SK: entrySK(position), Tombstone: true}, table.ItemNotExists())
+	return table.Put(tombstone{PK: keys.LogPK(log), SK: keys.EntrySK(position), Tombstone: true}, table.ItemNotExists())
 }
 
 // holdNext occupies the next position of a deleted session's log: an append that has read the
@@ -46,7 +48,7 @@ func (s *Store) holdNext(ctx context.Context, h *header) error {
 
 // nextPosition returns the position after the newest entry of a log, which may be deleted.
 func (s *Store) nextPosition(ctx context.Context, h *header) (int64, error) {
-	item, err := s.entryItemAt(ctx, h.Log, maxPosition)
+	item, err := s.entryItemAt(ctx, h.Log, keys.MaxPosition)
 	if err != nil || item == nil {
 		return h.base() + 1, err
 	}

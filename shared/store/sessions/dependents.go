@@ -15,7 +15,7 @@ type Dependent interface {
 	// ForgetLog removes what belongs to the deleted session of a log.
 	ForgetLog(ctx context.Context, log string) error
 	// SweepLog removes what requests that read the session before its deletion may
-	// have written since; it is called SweepGrace later.
+	// have written since; it is called sweep.Grace later.
 	SweepLog(ctx context.Context, log string) error
 	// EraseUser removes what a user had at a time, in epoch milliseconds, and
 	// counts it.

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/erasure"
@@ -55,10 +58,10 @@ func (e *erasureItem) report() erasure.Report {
 // Erase implements erasure.Store. The erasure is recorded first, so that the
 // sweeper finishes what a request leaves.
 func (s *Store) Erase(ctx context.Context, userID string) (erasure.Report, error) {
-	k, now := erasureKey(userID), s.now()
+	k, now := keys.ErasureKey(userID), s.now()
 	e := &erasureItem{
 		PK: k.PK, SK: k.SK, User: userID, Started: now.UnixMilli(),
-		GPK: gpkErase, GSK: activitySK(now.Add(eraseAgain).UnixMilli(), ""),
+		GPK: keys.GpkErase, GSK: keys.ActivitySK(now.Add(eraseAgain).UnixMilli(), ""),
 	}
 	var before erasureItem
 	if found, err := s.db.Get(ctx, k, &before); err != nil {
@@ -96,7 +99,7 @@ func (s *Store) note(ctx context.Context, e *erasureItem) error {
 // Erasure implements erasure.Store.
 func (s *Store) Erasure(ctx context.Context, userID string) (erasure.Report, error) {
 	var e erasureItem
-	found, err := s.db.Get(ctx, erasureKey(userID), &e)
+	found, err := s.db.Get(ctx, keys.ErasureKey(userID), &e)
 	if err != nil {
 		return erasure.Report{}, err
 	}
@@ -108,7 +111,7 @@ func (s *Store) Erasure(ctx context.Context, userID string) (erasure.Report, err
 
 // SweepErasures finishes the erasures that are due, and returns how many.
 func (s *Store) SweepErasures(ctx context.Context) (int, error) {
-	return s.sweep(ctx, gpkErase, s.millis(), func(ctx context.Context, k table.Key) (bool, error) {
+	return sweep.Due(ctx, s.Base(), keys.GpkErase, s.millis(), func(ctx context.Context, k table.Key) (bool, error) {
 		var e erasureItem
 		found, err := s.db.Get(ctx, k, &e)
 		if err != nil || !found || e.GPK == "" {
@@ -118,7 +121,7 @@ func (s *Store) SweepErasures(ctx context.Context) (int, error) {
 			e.Ended, e.GPK, e.GSK = max(e.Ended, s.millis()), "", ""
 			e.Lifetime = s.now().Add(reportLife).Unix()
 		}
-		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepMove) // record what was removed
+		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweep.MoveTime) // record what was removed
 		defer cancel()
 		if err := errors.Join(err, s.note(noting, &e)); err != nil {
 			return false, fmt.Errorf("finish an erasure: %w", err)
@@ -145,7 +148,7 @@ func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
 }
 
 func (s *Store) eraseSessions(ctx context.Context, e *erasureItem) error {
-	q := table.Query{Index: store.ActivityIndex, Partition: activityPK(e.User)}
+	q := table.Query{Index: store.ActivityIndex, Partition: keys.ActivityPK(e.User)}
 	return s.db.EachItem(ctx, q, func(item table.Item) error {
 		var h header
 		found, err := s.db.Get(ctx, records.KeyOf(item), &h)
@@ -160,15 +163,15 @@ func (s *Store) eraseSessions(ctx context.Context, e *erasureItem) error {
 }
 
 func (s *Store) eraseSession(ctx context.Context, h *header, e *erasureItem) error {
-	tasks, err := s.db.Count(ctx, logPK(h.Log), prefixTask)
+	tasks, err := s.db.Count(ctx, keys.LogPK(h.Log), keys.PrefixTask)
 	if err != nil {
 		return err
 	}
-	artifacts, err := s.db.Count(ctx, logPK(h.Log), prefixArtifact)
+	artifacts, err := s.db.Count(ctx, keys.LogPK(h.Log), keys.PrefixArtifact)
 	if err != nil {
 		return err
 	}
-	feedback, err := s.db.Count(ctx, logPK(h.Log), prefixFeedback)
+	feedback, err := s.db.Count(ctx, keys.LogPK(h.Log), keys.PrefixFeedback)
 	if err != nil {
 		return err
 	}
@@ -186,7 +189,7 @@ func (s *Store) eraseSession(ctx context.Context, h *header, e *erasureItem) err
 }
 
 func (s *Store) eraseImports(ctx context.Context, e *erasureItem) error {
-	return s.db.EachItem(ctx, records.Partition(importPK(e.User)), func(item table.Item) error {
+	return s.db.EachItem(ctx, records.Partition(keys.ImportPK(e.User)), func(item table.Item) error {
 		var rec importItem
 		if err := table.Decode(item, &rec); err != nil {
 			return fmt.Errorf("unmarshal an import: %w", err)
@@ -210,9 +213,9 @@ func (s *Store) deleteUnless(ctx context.Context, rec *importItem) error {
 
 // eraseShared removes what the user's sessions share, app by app.
 func (s *Store) eraseShared(ctx context.Context, e *erasureItem) error {
-	return s.db.EachItem(ctx, records.Partition(appsPK(e.User)), func(item table.Item) error {
-		pk := userStateKey(table.Text(item, attrSK), e.User).PK
-		n, err := s.db.Count(ctx, pk, prefixArtifact)
+	return s.db.EachItem(ctx, records.Partition(keys.AppsPK(e.User)), func(item table.Item) error {
+		pk := keys.UserStateKey(table.Text(item, table.SK), e.User).PK
+		n, err := s.db.Count(ctx, pk, keys.PrefixArtifact)
 		if err != nil {
 			return err
 		}
@@ -234,8 +237,8 @@ func (s *Store) eraseRecords(ctx context.Context, e *erasureItem) error {
 		pk    string
 		count *int
 	}{
-		{feedbackTimeKey(e.User, "").PK, new(int)},
-		{linkPK(e.User), &e.Removed.Records},
+		{keys.FeedbackTimeKey(e.User, "").PK, new(int)},
+		{keys.LinkPK(e.User), &e.Removed.Records},
 	} {
 		err := s.db.Pages(ctx, keysOnly(records.Partition(p.pk)), func(page []table.Item) (bool, error) {
 			*p.count += len(page)

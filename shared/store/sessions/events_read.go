@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -44,7 +46,7 @@ func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 	if latest == nil || sp.from < latest.first {
 		q := entryQuery(sp.log, sp.from, sp.to, false)
 		if latest != nil {
-			q.To = entrySK(latest.first - 1)
+			q.To = keys.EntrySK(latest.first - 1)
 		}
 		most := func() int { return p.most(&sp, next, false) }
 		err := s.queryRecords(ctx, q, most, func(rec *record) (bool, error) {
@@ -102,7 +104,7 @@ func (s *Store) fillShown(ctx context.Context, sp *span, rec *record) error {
 	}
 	err := s.fill(ctx, rec)
 	if errors.Is(err, table.ErrUnreadable) {
-		s.leftOut(ctx, table.NewKey(rec.PK, rec.SK), err)
+		s.Base().LeftOut(ctx, table.NewKey(rec.PK, rec.SK), err)
 		err = nil // it is shown as it began
 	}
 	return err

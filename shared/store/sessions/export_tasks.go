@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/records"
@@ -43,10 +45,10 @@ func (x *exporting) task(ctx context.Context, seen taskSeen) (archive.Task, erro
 		CreatedTime: seen.item.Created, UpdatedTime: seen.item.Updated, Place: seen.seq,
 		Named: slices.Sorted(maps.Keys(content.Invocations)),
 	}
-	spots, log := content.Invocations, strings.TrimPrefix(seen.item.PK, prefixLog)
+	spots, log := content.Invocations, strings.TrimPrefix(seen.item.PK, keys.PrefixLog)
 	if log == x.h.Log {
 		var p taskPointer
-		found, err := x.s.db.Get(ctx, taskPointerKey(x.h.Log, seen.id), &p)
+		found, err := x.s.db.Get(ctx, keys.TaskPointerKey(x.h.Log, seen.id), &p)
 		if err != nil {
 			return out, err
 		}
@@ -89,7 +91,7 @@ func (x *exporting) seqOf(inherited session.Timeline, at invocationPosition) int
 
 // feedback exports the feedback on the session's tasks, oldest first.
 func (x *exporting) feedback(ctx context.Context) error {
-	q := records.Prefix(logPK(x.h.Log), prefixFeedback, true)
+	q := records.Prefix(keys.LogPK(x.h.Log), keys.PrefixFeedback, true)
 	return x.s.db.Pages(ctx, q, func(refs []table.Item) (bool, error) {
 		for _, attrs := range refs {
 			var ref feedbackRef
@@ -97,7 +99,7 @@ func (x *exporting) feedback(ctx context.Context) error {
 				return false, fmt.Errorf("decode a reference to feedback: %w", err)
 			}
 			var f feedbackItem
-			k := table.NewKey(feedbackPK(ref.User), strings.TrimPrefix(ref.SK, prefixFeedback))
+			k := table.NewKey(keys.FeedbackPK(ref.User), strings.TrimPrefix(ref.SK, keys.PrefixFeedback))
 			found, err := x.s.db.Get(ctx, k, &f)
 			if err != nil {
 				return false, err

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -39,7 +41,7 @@ type feedbackRef struct {
 // FindTask implements task.FeedbackStore.
 func (s *Store) FindTask(ctx context.Context, userID, taskID string) (string, error) {
 	var found string
-	q := table.Query{Index: store.ActivityIndex, Partition: taskIndexPK(userID, taskID), Descending: true}
+	q := table.Query{Index: store.ActivityIndex, Partition: keys.TaskIndexPK(userID, taskID), Descending: true}
 	err := s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {
 		for _, item := range items {
 			var p taskPointer
@@ -103,13 +105,13 @@ func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
 		return fmt.Errorf("take the time of feedback: %w", err)
 	}
 	item := feedbackItem{
-		PK: feedbackPK(f.UserID), SK: activitySK(f.CreatedTime, f.ID),
+		PK: keys.FeedbackPK(f.UserID), SK: keys.ActivitySK(f.CreatedTime, f.ID),
 		Task: f.TaskID, Session: f.SessionID, Type: f.Type, Text: f.Text, Created: f.CreatedTime,
 		attribution: attribution{User: f.UserID},
 	}
 	if h != nil {
 		item.attribution = h.attribution().by(nil) // people give feedback, not agents
-		k := feedbackPointer(h.Log, item.SK)
+		k := keys.FeedbackPointer(h.Log, item.SK)
 		if err := s.db.Put(ctx, feedbackRef{PK: k.PK, SK: k.SK, User: f.UserID}); err != nil {
 			return fmt.Errorf("refer to feedback: %w", err)
 		}
@@ -122,7 +124,7 @@ func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
 
 // takeTime stores when a feedback was given, and returns when it was given first.
 func (s *Store) takeTime(ctx context.Context, f task.Feedback) (int64, error) {
-	k := feedbackTimeKey(f.UserID, f.ID)
+	k := keys.FeedbackTimeKey(f.UserID, f.ID)
 	err := s.db.Put(ctx, feedbackTime{PK: k.PK, SK: k.SK, Created: f.CreatedTime}, table.ItemNotExists())
 	if !errors.Is(err, table.ErrConditionFailed) {
 		return f.CreatedTime, err
@@ -177,7 +179,7 @@ func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error 
 
 // ListFeedback implements task.FeedbackStore.
 func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.FeedbackPage, error) {
-	in := records.Partition(feedbackPK(q.UserID))
+	in := records.Partition(keys.FeedbackPK(q.UserID))
 	in.Descending = true
 	if q.After != "" {
 		in.After = table.Position(table.NewKey(in.Partition, q.After).Item())
@@ -189,7 +191,7 @@ func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.Fe
 		for _, attrs := range items {
 			var f feedbackItem
 			if err := table.Decode(attrs, &f); err != nil {
-				s.leftOut(ctx, records.KeyOf(attrs), err)
+				s.Base().LeftOut(ctx, records.KeyOf(attrs), err)
 				continue
 			}
 			if len(page.Feedback) == q.Limit || looked == listScan {
@@ -197,7 +199,7 @@ func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.Fe
 				return false, nil
 			}
 			looked, last = looked+1, f.SK
-			visible, err := s.arrived(ctx, q.UserID, f.Import, imports)
+			visible, err := s.complete(ctx, q.UserID, f.Import, imports)
 			if err != nil {
 				return false, err
 			}

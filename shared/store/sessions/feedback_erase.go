@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/rethread/rethread/shared/domain/erasure"
 	"slices"
+
+	"github.com/rethread/rethread/shared/domain/erasure"
+	"github.com/rethread/rethread/shared/store/keys"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
@@ -67,7 +69,7 @@ func withoutMark(metadata json.RawMessage, meant func(digest string) bool) (json
 // eraseFeedback removes a user's feedback from the tasks of others, and then the
 // feedback itself, and counts it: if it is interrupted, a repeat finds the rest.
 func (s *Store) eraseFeedback(ctx context.Context, user string, removed *erasure.Removed) error {
-	return s.db.EachItem(ctx, records.Partition(feedbackPK(user)), func(item table.Item) error {
+	return s.db.EachItem(ctx, records.Partition(keys.FeedbackPK(user)), func(item table.Item) error {
 		var f feedbackItem
 		if err := table.Decode(item, &f); err != nil {
 			return fmt.Errorf("decode feedback: %w", err)
@@ -161,12 +163,12 @@ func (f *feedbackItem) of(item *taskItem) func(string) bool {
 
 // unmarkKept changes the versions of a task that are kept for forks.
 func (s *Store) unmarkKept(ctx context.Context, log, taskID string, f *feedbackItem) error {
-	return s.db.EachItem(ctx, records.Prefix(logPK(log), prefixKeptTask, true), func(attrs table.Item) error {
+	return s.db.EachItem(ctx, records.Prefix(keys.LogPK(log), keys.PrefixKeptTask, true), func(attrs table.Item) error {
 		var item taskItem
 		if err := table.Decode(attrs, &item); err != nil {
 			return fmt.Errorf("decode a task: %w", err)
 		}
-		if _, id, err := taskOf(item.SK); err != nil || id != taskID || item.Gone {
+		if _, id, err := keys.TaskOf(item.SK); err != nil || id != taskID || item.Gone {
 			return err
 		}
 		content, err := s.readTask(ctx, &item)
@@ -188,4 +190,4 @@ func (s *Store) unmarkKept(ctx context.Context, log, taskID string, f *feedbackI
 }
 
 // user returns the author of the feedback.
-func (f *feedbackItem) user() string { return f.PK[len(prefixFeedback):] }
+func (f *feedbackItem) user() string { return f.PK[len(keys.PrefixFeedback):] }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -21,7 +23,7 @@ type child struct {
 	Created int64   `dynamodbav:"ct"`
 }
 
-func (c *child) log() string { return c.SK[len(prefixChild):] }
+func (c *child) log() string { return c.SK[len(keys.PrefixChild):] }
 
 // Fork implements session.Rewinder. It copies pointers only: the source's
 // timeline up to the boundary, and the state at that position.

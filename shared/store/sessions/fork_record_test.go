@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
@@ -123,7 +125,7 @@ func beforeTransaction(of table.Engine, do func() error) table.Engine {
 }
 
 func afterGrace(engine table.Engine) *stores.Store {
-	return stores.New(engine, sessions.WithClock(func() time.Time { return time.Now().Add(sessions.SweepGrace + time.Hour) }))
+	return stores.New(engine, sessions.WithClock(func() time.Time { return time.Now().Add(sweep.Grace + time.Hour) }))
 }
 
 // sweptEmpty requires that the sweeper leaves nothing of the logs.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -37,25 +40,25 @@ func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *heade
 func (s *Store) writeFork(ctx context.Context, source, h *header, at head, values session.Values) error {
 	o := h.Origin
 	c := child{
-		PK: logPK(source.Log), SK: prefixChild + h.Log, Session: h.id(),
+		PK: keys.LogPK(source.Log), SK: keys.PrefixChild + h.Log, Session: h.id(),
 		Before: o.Before, Found: o.Found, Base: o.Base, Created: h.Created,
 	}
 	items := []any{h}
 	if len(values) > 0 {
-		state := checkpoint{PK: logPK(h.Log), SK: skState, At: o.Base}
+		state := checkpoint{PK: keys.LogPK(h.Log), SK: keys.SkState, At: o.Base}
 		var err error
 		if state.Body, err = s.content.Pack(ctx, state.PK, values, 0); err != nil {
 			return err
 		}
 		items = append(items, state)
 	}
-	artifacts, err := s.inheritedVersions(ctx, source.Log, values)
+	inherited, err := s.inheritedVersions(ctx, source.Log, values)
 	if err != nil {
 		return err
 	}
-	if len(artifacts) > 0 {
-		item := inheritedItem{PK: logPK(h.Log), SK: skInherited}
-		if item.Body, err = s.content.Pack(ctx, item.PK, artifacts, 0); err != nil {
+	if len(inherited) > 0 {
+		item := inheritedItem{PK: keys.LogPK(h.Log), SK: keys.SkInherited}
+		if item.Body, err = s.content.Pack(ctx, item.PK, inherited, 0); err != nil {
 			return err
 		}
 		items = append(items, item)
@@ -97,14 +100,14 @@ func (s *Store) forgetFork(ctx context.Context, source string, c *child) {
 
 // countFork returns the change of a source's header by a fork.
 func (h *header) countFork() table.Write {
-	return table.Update(sessionKey(h.id()), []table.Change{
+	return table.Update(keys.SessionKey(h.id()), []table.Change{
 		table.Set(table.At(headerForkCount), h.ForkCount+1),
 		table.Set(table.At(headerLastActivity), h.lastActivity()),
 		table.Remove(table.At(headerSaving)),
-	}, h.unforked(), unchanged(headerEpoch, h.Epoch), h.sameSaving())
+	}, h.unforked(), records.Unchanged(headerEpoch, h.Epoch), h.sameSaving())
 }
 
 // unforked is the condition that the session was not forked since it was read.
 func (h *header) unforked() table.Condition {
-	return table.And(h.sameLog(), unchanged(headerForkCount, h.ForkCount))
+	return table.And(h.sameLog(), records.Unchanged(headerForkCount, h.ForkCount))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/keys"
 )
 
 // header is the item of a session. Appending to the session's log does not change
@@ -124,7 +125,7 @@ type origin struct {
 	Lineage []lineage `dynamodbav:"an,omitempty"`
 }
 
-func (h *header) id() string { return h.PK[len(prefixSession):] }
+func (h *header) id() string { return h.PK[len(keys.PrefixSession):] }
 
 // failedRun returns the last run, if it failed.
 func (h *header) failedRun() string { return cmp.Or(h.UnfinishedRun, h.KeptRun) }

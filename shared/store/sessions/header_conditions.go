@@ -11,16 +11,6 @@ import (
 // sameLog is the condition that the session is still the one that was read.
 func (h *header) sameLog() table.Condition { return table.Equal(table.At(headerLog), h.Log) }
 
-// unchanged is the condition that an attribute, which is absent if it is 0 or
-// empty, still has the value that was read.
-func unchanged[T comparable](name string, read T) table.Condition {
-	var none T
-	if read == none {
-		return table.NotExists(table.At(name))
-	}
-	return table.Equal(table.At(name), read)
-}
-
 // unmatchable returns table.ErrUnreadable if a condition on the header failed although
 // the item that it met decodes to what was read: no condition matches the stored form
 // of its attributes, so that every further attempt would fail too. Otherwise it
@@ -32,7 +22,7 @@ func (h *header) unmatchable(err error) error {
 	}
 	for _, f := range failed.Failures {
 		var met header
-		if table.Text(f.Found, attrPK) != h.PK || table.Text(f.Found, attrSK) != h.SK || table.Decode(f.Found, &met) != nil {
+		if table.Text(f.Found, table.PK) != h.PK || table.Text(f.Found, table.SK) != h.SK || table.Decode(f.Found, &met) != nil {
 			continue
 		}
 		if met.Log == h.Log && met.ForkCount == h.ForkCount && met.Epoch == h.Epoch && maps.Equal(met.Saving, h.Saving) {

@@ -8,7 +8,7 @@ import (
 // Functions stay warm, and the events of an answer often meet the same instance. So a
 // store remembers what appends need of a session's header.
 
-// knownTime is how long a header is remembered. It must be well below SweepGrace:
+// knownTime is how long a header is remembered. It must be well below sweep.Grace:
 // until then the log of a deleted session says at its head that it was deleted.
 const knownTime = time.Minute
 
@@ -41,7 +41,7 @@ func (h *header) takesUnits() bool {
 // headerForAppend returns a header that has at least what an append needs. It may be
 // that of a session that was deleted since.
 func (s *Store) headerForAppend(ctx context.Context, userID, id string) (*header, error) {
-	if k, ok := s.known.get(id); ok && k.header.User == userID && s.now().Before(k.until) {
+	if k, ok := s.known.Get(id); ok && k.header.User == userID && s.now().Before(k.until) {
 		return &k.header, nil
 	}
 	now := s.now()
@@ -50,7 +50,7 @@ func (s *Store) headerForAppend(ctx context.Context, userID, id string) (*header
 		return nil, err
 	}
 	if h.large = h.takesUnits(); h.Origin == nil { // that of a fork contains what the fork has taken over
-		s.known.put(id, knownHeader{header: h.withoutContent(), until: now.Add(knownTime)})
+		s.known.Put(id, knownHeader{header: h.withoutContent(), until: now.Add(knownTime)})
 	}
 	return h, nil
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/records"
@@ -14,14 +16,14 @@ import (
 
 // header reads a session that the user owns.
 func (s *Store) header(ctx context.Context, userID, id string) (*header, error) {
-	item, err := s.db.GetItem(ctx, sessionKey(id))
+	item, err := s.db.GetItem(ctx, keys.SessionKey(id))
 	return ownHeader(item, err, userID, id)
 }
 
 // headerEventually is header at half the price, for callers that notice a header that
 // is not the latest.
 func (s *Store) headerEventually(ctx context.Context, userID, id string) (*header, error) {
-	item, err := s.db.GetEventually(ctx, sessionKey(id))
+	item, err := s.db.GetEventually(ctx, keys.SessionKey(id))
 	return ownHeader(item, err, userID, id)
 }
 

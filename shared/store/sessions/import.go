@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/store/content"
@@ -80,7 +82,7 @@ func (s *Store) Import(ctx context.Context, u archive.Upload) (archive.Progress,
 // concurrently.
 func (s *Store) takePart(ctx context.Context, u archive.Upload) (archive.Progress, error) {
 	var rec importItem
-	found, err := s.db.Get(ctx, importKey(u.UserID, u.ImportID), &rec)
+	found, err := s.db.Get(ctx, keys.ImportKey(u.UserID, u.ImportID), &rec)
 	if err != nil {
 		return archive.Progress{}, err
 	}
@@ -124,9 +126,9 @@ func (s *Store) newImport(ctx context.Context, u archive.Upload) (*importItem, e
 	if u.Part.Head == nil {
 		return nil, fault.Field(fault.Malformed, "/session", "is required")
 	}
-	k := importKey(u.UserID, u.ImportID)
+	k := keys.ImportKey(u.UserID, u.ImportID)
 	rec := &importItem{
-		PK: k.PK, SK: k.SK, Session: u.Part.Head.Session.ID, Log: s.newLog(), State: archive.ImportOpen, Next: 1,
+		PK: k.PK, SK: k.SK, Session: u.Part.Head.Session.ID, Log: s.Base().NewLog(), State: archive.ImportOpen, Next: 1,
 		KeyedBy: u.KeyedBy, Head: logHead{Next: 1},
 	}
 	if u.SessionID != "" {
@@ -137,7 +139,7 @@ func (s *Store) newImport(ctx context.Context, u archive.Upload) (*importItem, e
 
 // free returns fault.Conflict if a session with the id exists.
 func (s *Store) free(ctx context.Context, rec *importItem) error {
-	found, err := s.db.Get(ctx, sessionKey(rec.Session), &struct{}{})
+	found, err := s.db.Get(ctx, keys.SessionKey(rec.Session), &struct{}{})
 	if err == nil && found {
 		err = fault.New(fault.Conflict, "a session with the id %q exists: ask for another with ?id=", rec.Session).
 			With("session_id", rec.Session)
@@ -185,10 +187,10 @@ func (s *Store) claimPart(ctx context.Context, rec *importItem, u archive.Upload
 	now := s.millis()
 	rec.Version, rec.Begun, rec.Digest = rec.Version+1, u.Number, u.Digest
 	rec.Busy = now + importBusy.Milliseconds()
-	rec.GPK, rec.GSK = gpkImport, activitySK(now, rec.Log)
+	rec.GPK, rec.GSK = keys.GpkImport, keys.ActivitySK(now, rec.Log)
 	if rec.Inline == nil && rec.Blob == "" {
 		var err error
-		if rec.Body, err = s.content.Pack(ctx, logPK(rec.Log), u.Part.Head, 0); err != nil {
+		if rec.Body, err = s.content.Pack(ctx, keys.LogPK(rec.Log), u.Part.Head, 0); err != nil {
 			return err
 		}
 	}
@@ -213,7 +215,7 @@ func (s *Store) arrived(ctx context.Context, user, id string, known map[string]b
 	}
 	if _, asked := known[id]; !asked {
 		var rec importItem
-		found, err := s.db.Get(ctx, importKey(user, id), &rec)
+		found, err := s.db.Get(ctx, keys.ImportKey(user, id), &rec)
 		if err != nil {
 			return false, err
 		}

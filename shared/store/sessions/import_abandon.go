@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/store/table"
@@ -13,7 +16,7 @@ import (
 // Abandon implements archive.Importer.
 func (s *Store) Abandon(ctx context.Context, userID, importID string) error {
 	var rec importItem
-	found, err := s.db.Get(ctx, importKey(userID, importID), &rec)
+	found, err := s.db.Get(ctx, keys.ImportKey(userID, importID), &rec)
 	switch {
 	case err != nil:
 		return err
@@ -49,9 +52,9 @@ func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 			return err
 		}
 	}
-	k := deletedKey(rec.Log) // a later sweep deletes what a concurrent request still writes
+	k := keys.DeletedKey(rec.Log) // a later sweep deletes what a concurrent request still writes
 	if err := s.db.Put(ctx, deletedLog{
-		PK: k.PK, SK: k.SK, GPK: gpkDeleted, GSK: activitySK(s.millis(), rec.Log),
+		PK: k.PK, SK: k.SK, GPK: keys.GpkDeleted, GSK: keys.ActivitySK(s.millis(), rec.Log),
 	}); err != nil {
 		return err
 	}
@@ -65,8 +68,8 @@ func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 // and returns how many. It may be interrupted and repeated at any point.
 func (s *Store) SweepImports(ctx context.Context) (int, error) {
 	at := s.now().Add(-importLife).UnixMilli()
-	due := activitySK(at, "")
-	return s.sweep(ctx, gpkImport, at, func(ctx context.Context, k table.Key) (bool, error) {
+	due := keys.ActivitySK(at, "")
+	return sweep.Due(ctx, s.Base(), keys.GpkImport, at, func(ctx context.Context, k table.Key) (bool, error) {
 		var rec importItem
 		found, err := s.db.Get(ctx, k, &rec)
 		if err != nil || !found || rec.State == archive.ImportDone || rec.GSK >= due {

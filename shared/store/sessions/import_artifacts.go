@@ -3,6 +3,8 @@ package sessions
 import (
 	"context"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/domain/archive"
@@ -11,7 +13,7 @@ import (
 
 // missingTarget is a key that no version of an artifact has. A reference to it
 // reads like one to a deleted version.
-const missingTarget = prefixArtifact + "/"
+const missingTarget = keys.PrefixArtifact + "/"
 
 // artifact returns the item of a version. A version that the user's sessions
 // share is kept in the log until the session is visible.
@@ -37,7 +39,7 @@ func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (an
 		return w.stage(ctx, item, a.Data)
 	}
 	if on.log == "" {
-		k := stagedKey(w.rec.Log, item.SK)
+		k := keys.StagedKey(w.rec.Log, item.SK)
 		return stagedItem{PK: k.PK, SK: k.SK, Item: *item}, err
 	}
 	return item, err
@@ -79,7 +81,7 @@ func (w *importing) stage(ctx context.Context, item *artifactItem, data []byte) 
 	if err != nil {
 		return nil, err
 	}
-	k := stagedKey(w.rec.Log, item.SK)
+	k := keys.StagedKey(w.rec.Log, item.SK)
 	aside := stagedItem{PK: k.PK, SK: k.SK, Item: *item}
 	if len(encoded) <= inlineArtifact {
 		aside.Item.Inline = encoded

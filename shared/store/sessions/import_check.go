@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
@@ -50,14 +52,14 @@ func (w *importing) before(ctx context.Context) (archive.Before, error) {
 		b.Head = *w.u.Part.Head
 		return b, nil
 	}
-	if err := w.s.content.Unpack(ctx, logPK(w.rec.Log), w.rec.Body, &b.Head); err != nil {
+	if err := w.s.content.Unpack(ctx, keys.LogPK(w.rec.Log), w.rec.Body, &b.Head); err != nil {
 		return b, fmt.Errorf("read the head of the document: %w", err)
 	}
 	if w.u.Number == 1 {
 		return b, nil
 	}
 	var have checkpoint
-	found, err := w.s.db.Get(ctx, stateKey(w.rec.Log), &have)
+	found, err := w.s.db.Get(ctx, keys.StateKey(w.rec.Log), &have)
 	if err != nil {
 		return b, err
 	}
@@ -93,7 +95,7 @@ func (w *importing) storedVersion(
 		found, err = w.s.db.Get(ctx, table.NewKey(on.pk, artifactSK(rest, number)), &item)
 	} else {
 		var staged stagedItem
-		found, err = w.s.db.Get(ctx, stagedKey(w.rec.Log, artifactSK(rest, number)), &staged)
+		found, err = w.s.db.Get(ctx, keys.StagedKey(w.rec.Log, artifactSK(rest, number)), &staged)
 		item = staged.Item
 	}
 	if err != nil || !found {
@@ -108,7 +110,7 @@ func (w *importing) record(e archive.Entry) *record {
 	log := first.Log
 	rec := &record{first: first.Seq, time: first.CreatedTime, initial: log.Initial, conflicts: log.Conflicts}
 	rec.entry = entry{
-		PK: logPK(w.rec.Log), SK: entrySK(first.Seq), LastState: e.LastState, PrevState: e.PrevState,
+		PK: keys.LogPK(w.rec.Log), SK: keys.EntrySK(first.Seq), LastState: e.LastState, PrevState: e.PrevState,
 		LastMarker: e.LastMarker, PrevMarker: e.PrevMarker,
 		runMarks: runMarks{
 			Epoch: e.Epoch, Streamed: log.Streamed, Deltas: log.Deltas, PrevDeltas: e.PrevDeltas,

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/content"
@@ -108,7 +110,7 @@ func (w *importing) header() (*header, error) {
 		h.Bytes = w.rec.Bytes + w.bytes
 	}
 	h.Created, h.LastActivity = from.CreatedTime, from.UpdatedTime
-	h.GSK = activitySK(h.LastActivity, h.id())
+	h.GSK = keys.ActivitySK(h.LastActivity, h.id())
 	h.Log, h.Status, h.UnfinishedRun, h.KeptRun = w.rec.Log, from.Status, doc.SpentRun, doc.KeptRun
 	h.ImportedBase, h.Branched = doc.TakenOver, doc.Branched
 	h.Epoch, h.Marker = log.Epoch, log.Marker
@@ -150,7 +152,7 @@ func (w *importing) stagedChanges(ctx context.Context, h *header) (take, drop []
 // stagedItems returns the versions that an import has staged.
 func (s *Store) stagedItems(ctx context.Context, log string) ([]stagedItem, error) {
 	var all []stagedItem
-	err := s.db.Pages(ctx, records.Prefix(logPK(log), prefixStaged, true), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Prefix(keys.LogPK(log), keys.PrefixStaged, true), func(page []table.Item) (bool, error) {
 		for _, attrs := range page {
 			var one stagedItem
 			if err := table.Decode(attrs, &one); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/archive"
@@ -27,7 +29,7 @@ func (w *importing) write(ctx context.Context) error {
 		return err
 	}
 	items = append(items, bounds...)
-	state := checkpoint{PK: logPK(w.rec.Log), SK: skState, At: w.checked.After.Log.State}
+	state := checkpoint{PK: keys.LogPK(w.rec.Log), SK: keys.SkState, At: w.checked.After.Log.State}
 	if state.Body, err = w.s.content.Pack(ctx, state.PK, w.checked.After.Values, 0); err != nil {
 		return err
 	}
@@ -99,9 +101,9 @@ func (w *importing) bounds(ctx context.Context) ([]any, error) {
 	}
 	for _, rec := range w.records {
 		for _, e := range rec.events {
-			note(invocationKey(w.rec.Log, e.InvocationID), rec.first)
+			note(keys.InvocationKey(w.rec.Log, e.InvocationID), rec.first)
 			if seq, ok := session.PositionOf(e.ID); !ok || seq != e.Seq {
-				note(chosenKey(w.rec.Log, e.ID), rec.first)
+				note(keys.ChosenKey(w.rec.Log, e.ID), rec.first)
 			}
 		}
 	}
@@ -123,11 +125,11 @@ func (w *importing) bounds(ctx context.Context) ([]any, error) {
 
 // task returns the items of a task: its pointer and the task itself.
 func (w *importing) task(ctx context.Context, t archive.Task) ([]any, error) {
-	k := taskPointerKey(w.rec.Log, t.ID)
+	k := keys.TaskPointerKey(w.rec.Log, t.ID)
 	p := &taskPointer{
 		PK: k.PK, SK: k.SK, User: w.u.UserID, Session: w.rec.Session, Position: t.Place, Created: t.CreatedTime,
 		First: t.First, Invocations: map[string]invocationPosition{},
-		GPK: taskIndexPK(w.u.UserID, t.ID), GSK: activitySK(t.CreatedTime, w.rec.Session),
+		GPK: keys.TaskIndexPK(w.u.UserID, t.ID), GSK: keys.ActivitySK(t.CreatedTime, w.rec.Session),
 	}
 	for id, place := range t.Places {
 		p.Invocations[id] = invocationPosition{Position: place}
@@ -151,9 +153,9 @@ func (w *importing) task(ctx context.Context, t archive.Task) ([]any, error) {
 func (w *importing) feedback(f archive.Feedback, i int) []any {
 	id := fmt.Sprintf("%s-%06d-%06d", w.rec.Log, w.u.Number, i) // keeps the order of items with equal times
 	item := feedbackItem{
-		PK: feedbackPK(w.u.UserID), SK: activitySK(f.CreatedTime, id), Task: f.TaskID, Session: w.rec.Session,
+		PK: keys.FeedbackPK(w.u.UserID), SK: keys.ActivitySK(f.CreatedTime, id), Task: f.TaskID, Session: w.rec.Session,
 		Type: f.Type, Text: f.Text, Created: f.CreatedTime, Import: w.rec.SK,
 	}
-	k := feedbackPointer(w.rec.Log, item.SK)
+	k := keys.FeedbackPointer(w.rec.Log, item.SK)
 	return []any{item, feedbackRef{PK: k.PK, SK: k.SK, User: w.u.UserID}}
 }

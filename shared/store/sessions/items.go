@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
@@ -234,7 +236,7 @@ func (s *Store) fill(ctx context.Context, rec *record) error {
 	if !rec.inProgress() {
 		return nil
 	}
-	log := rec.PK[len(prefixLog):]
+	log := rec.PK[len(keys.PrefixLog):]
 	now, err := s.entryCovering(ctx, log, rec.first)
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package sessions
 import (
 	"context"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -24,7 +26,7 @@ func (s *Store) createWrites(h *header) []table.Write {
 func (s *Store) deleteWrites(ctx context.Context, h *header) ([]table.Write, error) {
 	var writes []table.Write
 	if h.Retention > 0 {
-		writes = append(writes, table.Delete(timerKey(h.Log)))
+		writes = append(writes, table.Delete(keys.TimerKey(h.Log)))
 	}
 	for _, d := range s.dependents {
 		writes = append(writes, d.Deleting(Deletion{Session: h.ref(), Made: max(h.Created, h.Imported), KeyedBy: h.KeyedBy})...)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -32,9 +34,6 @@ type linkItem struct {
 
 const linkRuns = "r"
 
-// attrGuest is the guest of a linkRef.
-const attrGuest = "gu"
-
 // linkRef refers to a link of the user u, and to that of the guest gu who began the
 // task.
 type linkRef struct {
@@ -51,7 +50,7 @@ func (s *Store) AddLink(ctx context.Context, l task.Link, beginner string) error
 	if err != nil {
 		return err
 	}
-	at := linkPointer(h.Log, l.TaskID)
+	at := keys.LinkPointer(h.Log, l.TaskID)
 	ref := linkRef{PK: at.PK, SK: at.SK, User: l.UserID}
 	if beginner != l.UserID {
 		ref.Guest = beginner
@@ -60,12 +59,12 @@ func (s *Store) AddLink(ctx context.Context, l task.Link, beginner string) error
 		return fmt.Errorf("refer to A2A task %s: %w", l.TaskID, err)
 	}
 	if ref.Guest != "" {
-		k := linkKey(ref.Guest, l.TaskID)
+		k := keys.LinkKey(ref.Guest, l.TaskID)
 		if err := s.db.Put(ctx, linkItem{PK: k.PK, SK: k.SK, Owner: l.UserID}); err != nil {
 			return fmt.Errorf("link A2A task %s for a guest: %w", l.TaskID, err)
 		}
 	}
-	k := linkKey(l.UserID, l.TaskID)
+	k := keys.LinkKey(l.UserID, l.TaskID)
 	item := linkItem{
 		PK: k.PK, SK: k.SK, Session: l.SessionID, Agent: l.Agent, Runs: l.Runs, After: l.After, Created: l.CreatedTime,
 	}
@@ -78,7 +77,7 @@ func (s *Store) AddLink(ctx context.Context, l task.Link, beginner string) error
 // ExtendLink implements task.Links.
 func (s *Store) ExtendLink(ctx context.Context, userID, taskID, runID string) error {
 	runs := table.At(linkRuns)
-	err := s.db.Update(ctx, linkKey(userID, taskID), []table.Change{table.Append(runs, runID)},
+	err := s.db.Update(ctx, keys.LinkKey(userID, taskID), []table.Change{table.Append(runs, runID)},
 		table.ItemExists(), table.Not(table.Contains(runs, runID)))
 	if errors.Is(err, table.ErrConditionFailed) { // deleted, or extended by an earlier attempt
 		_, err = s.Link(ctx, userID, taskID)
@@ -91,7 +90,7 @@ func (s *Store) ExtendLink(ctx context.Context, userID, taskID, runID string) er
 
 // CancelLink implements task.Links.
 func (s *Store) CancelLink(ctx context.Context, userID, taskID string, at int64) error {
-	err := s.db.Update(ctx, linkKey(userID, taskID), []table.Change{table.Set(table.At(attrCancelled), at)},
+	err := s.db.Update(ctx, keys.LinkKey(userID, taskID), []table.Change{table.Set(table.At(attrCancelled), at)},
 		table.ItemExists())
 	if errors.Is(err, table.ErrConditionFailed) {
 		return missingTask()
@@ -105,7 +104,7 @@ func (s *Store) CancelLink(ctx context.Context, userID, taskID string, at int64)
 // Link implements task.Links.
 func (s *Store) Link(ctx context.Context, userID, taskID string) (task.Link, error) {
 	var item linkItem
-	found, err := s.db.Get(ctx, linkKey(userID, taskID), &item)
+	found, err := s.db.Get(ctx, keys.LinkKey(userID, taskID), &item)
 	if err != nil {
 		return task.Link{}, fmt.Errorf("read A2A task %s: %w", taskID, err)
 	}
@@ -122,7 +121,7 @@ func (s *Store) Link(ctx context.Context, userID, taskID string) (task.Link, err
 // that a guest began in another user's session takes one more.
 func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, error) {
 	var links []task.Link
-	err := s.db.Pages(ctx, records.Partition(linkPK(userID)), func(items []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Partition(keys.LinkPK(userID)), func(items []table.Item) (bool, error) {
 		own, begun := s.readLinks(ctx, items)
 		if len(begun) > 0 {
 			items, err := s.db.BatchGet(ctx, begun, true)
@@ -147,9 +146,9 @@ func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, erro
 // readLinks returns the links among items, and the keys of the links that items
 // refer to.
 func (s *Store) readLinks(ctx context.Context, items []table.Item) (links []task.Link, elsewhere []table.Key) {
-	for _, item := range decodeItems[linkItem](ctx, s, items) {
+	for _, item := range records.DecodeItems[linkItem](ctx, s.Base(), items) {
 		if item.Owner != "" {
-			elsewhere = append(elsewhere, linkKey(item.Owner, item.SK))
+			elsewhere = append(elsewhere, keys.LinkKey(item.Owner, item.SK))
 			continue
 		}
 		links = append(links, item.link())
@@ -159,7 +158,7 @@ func (s *Store) readLinks(ctx context.Context, items []table.Item) (links []task
 
 func (i linkItem) link() task.Link {
 	return task.Link{
-		TaskID: i.SK, UserID: i.PK[len(prefixLink):], SessionID: i.Session, Agent: i.Agent, Runs: i.Runs, After: i.After,
+		TaskID: i.SK, UserID: i.PK[len(keys.PrefixLink):], SessionID: i.Session, Agent: i.Agent, Runs: i.Runs, After: i.After,
 		CreatedTime: i.Created, CancelledTime: i.Cancelled,
 	}
 }

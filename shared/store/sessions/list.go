@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/base/fault"
@@ -44,7 +46,7 @@ func (s *Store) byActivity(ctx context.Context, q session.ListQuery) (found []Ca
 		for _, item := range items {
 			var h header
 			if err := table.Decode(item, &h); err != nil {
-				s.leftOut(ctx, records.KeyOf(item), err)
+				s.Base().LeftOut(ctx, records.KeyOf(item), err)
 				continue
 			}
 			looked++
@@ -65,7 +67,7 @@ func (s *Store) byActivity(ctx context.Context, q session.ListQuery) (found []Ca
 }
 
 func listQuery(q session.ListQuery) table.Query {
-	in := table.Query{Index: store.ActivityIndex, Partition: activityPK(q.UserID), Descending: true}
+	in := table.Query{Index: store.ActivityIndex, Partition: keys.ActivityPK(q.UserID), Descending: true}
 	if q.After != "" {
 		in.After = activityPosition(in.Partition, q.After)
 	}
@@ -79,19 +81,19 @@ func listQuery(q session.ListQuery) table.Query {
 // the sort key. The session need not exist.
 func activityPosition(gpk, gsk string) table.Position {
 	_, id, _ := strings.Cut(gsk, "#")
-	at := sessionKey(id).Item()
-	at[attrGPK], at[attrGSK] = str(gpk), str(gsk)
+	at := keys.SessionKey(id).Item()
+	at[keys.AttrGPK], at[keys.AttrGSK] = keys.Str(gpk), keys.Str(gsk)
 	return table.Position(at)
 }
 
 // readSessions reads sessions in the order of their ids and leaves out those
 // deleted concurrently.
 func (s *Store) readSessions(ctx context.Context, userID string, ids []string) ([]session.Session, error) {
-	keys := make([]table.Key, len(ids))
+	wanted := make([]table.Key, len(ids))
 	for i, id := range ids {
-		keys[i] = sessionKey(id)
+		wanted[i] = keys.SessionKey(id)
 	}
-	items, err := s.db.BatchGet(ctx, keys, true)
+	items, err := s.db.BatchGet(ctx, wanted, true)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +103,7 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 	for _, item := range items {
 		var h header
 		if err := table.Decode(item, &h); err != nil {
-			s.leftOut(ctx, records.KeyOf(item), err)
+			s.Base().LeftOut(ctx, records.KeyOf(item), err)
 			continue
 		}
 		if h.User != userID {
@@ -133,7 +135,7 @@ func (s *Store) listed(ctx context.Context, h *header) (session.Session, error) 
 	}
 	shown, err := s.render(h, at)
 	if errors.Is(err, table.ErrUnreadable) {
-		s.leftOut(ctx, table.NewKey(h.PK, h.SK), err)
+		s.Base().LeftOut(ctx, table.NewKey(h.PK, h.SK), err)
 		return session.Session{}, nil
 	}
 	return shown, err

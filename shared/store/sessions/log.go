@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/content"
@@ -130,7 +132,7 @@ func (b *entryBody) DecodeJSON(plain []byte) error {
 	return nil
 }
 
-func (e *entry) first() (int64, error) { return positionOf(e.SK) }
+func (e *entry) first() (int64, error) { return keys.PositionOf(e.SK) }
 
 func (e *entry) count() int64 { return max(1, e.Count) }
 
@@ -171,7 +173,7 @@ func (s *Store) decodeEntry(ctx context.Context, item table.Item) (*record, erro
 	if err := table.Decode(item, &e); err != nil {
 		return nil, fmt.Errorf("unmarshal a log entry: %w", err)
 	}
-	if e.Tombstone || e.SK == skDeleted {
+	if e.Tombstone || e.SK == keys.SkDeleted {
 		return nil, missingSession()
 	}
 	first, err := e.first()

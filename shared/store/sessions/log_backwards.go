@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -55,7 +57,7 @@ func (b *backwards) covering(ctx context.Context, position int64) (*record, erro
 // find drops the items after a position, and returns the next one, nil for none.
 func (b *backwards) find(position int64) (table.Item, error) {
 	for ; len(b.page) > 0; b.page = b.page[1:] {
-		first, err := positionOf(table.Text(b.page[0], attrSK))
+		first, err := keys.PositionOf(table.Text(b.page[0], table.SK))
 		if err != nil {
 			return nil, err
 		}
@@ -74,8 +76,8 @@ func (b *backwards) read(ctx context.Context, position int64) error {
 		b.limit = 1
 	}
 	b.from = position
-	q := records.Prefix(logPK(b.log), prefixEntry, true)
-	q.To, q.Descending, q.Limit = entrySK(position), true, b.limit
+	q := records.Prefix(keys.LogPK(b.log), keys.PrefixEntry, true)
+	q.To, q.Descending, q.Limit = keys.EntrySK(position), true, b.limit
 	page, err := b.s.db.Query(ctx, q)
 	if err != nil {
 		return fmt.Errorf("read log %s before %d: %w", b.log, position, err)

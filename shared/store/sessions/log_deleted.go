@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -16,7 +18,7 @@ func missingSession() error { return fault.Missing("Session") }
 // checkExists checks that the session of a log has not been deleted: what was read of the
 // log before is then complete.
 func (s *Store) checkExists(ctx context.Context, log string) error {
-	found, err := s.db.Get(ctx, tasksDeletedKey(log), &struct{}{})
+	found, err := s.db.Get(ctx, keys.TasksDeletedKey(log), &struct{}{})
 	if err == nil && found {
 		err = missingSession()
 	}
@@ -26,7 +28,7 @@ func (s *Store) checkExists(ctx context.Context, log string) error {
 // seemsToExist is checkExists at half the price, by a read that may miss a deletion of
 // this moment.
 func (s *Store) seemsToExist(ctx context.Context, log string) error {
-	item, err := s.db.GetEventually(ctx, tasksDeletedKey(log))
+	item, err := s.db.GetEventually(ctx, keys.TasksDeletedKey(log))
 	if err == nil && item != nil {
 		err = missingSession()
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -58,7 +60,7 @@ func (s *Store) findInvocationUpTo(ctx context.Context, h *header, at head, id s
 func (s *Store) lowerBounds(ctx context.Context, h *header, id string) (map[string]int64, error) {
 	out := map[string]int64{}
 	var own lowerBound
-	found, err := s.db.Get(ctx, invocationKey(h.Log, id), &own)
+	found, err := s.db.Get(ctx, keys.InvocationKey(h.Log, id), &own)
 	if err != nil {
 		return nil, err
 	}
@@ -69,17 +71,17 @@ func (s *Store) lowerBounds(ctx context.Context, h *header, id string) (map[stri
 	if err != nil || len(inherited) == 0 {
 		return out, err
 	}
-	var keys []table.Key
+	var wanted []table.Key
 	for _, r := range inherited {
-		if k := invocationKey(r.Log, id); !slices.Contains(keys, k) {
-			keys = append(keys, k)
+		if k := keys.InvocationKey(r.Log, id); !slices.Contains(wanted, k) {
+			wanted = append(wanted, k)
 		}
 	}
 	// Inherited ranges were written before the fork, so eventual consistency at
 	// half price is enough; only a lagging replica may not have them yet.
-	items, err := s.db.BatchGet(ctx, keys, false)
+	items, err := s.db.BatchGet(ctx, wanted, false)
 	if err == nil && len(items) == 0 && !found {
-		items, err = s.db.BatchGet(ctx, keys, true)
+		items, err = s.db.BatchGet(ctx, wanted, true)
 	}
 	if err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func (s *Store) lowerBounds(ctx context.Context, h *header, id string) (map[stri
 		if err := table.Decode(item, &c); err != nil {
 			return nil, fmt.Errorf("unmarshal a bound: %w", err)
 		}
-		out[c.PK[len(prefixLog):]] = c.Position
+		out[c.PK[len(keys.PrefixLog):]] = c.Position
 	}
 	return out, nil
 }

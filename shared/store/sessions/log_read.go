@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -29,9 +31,9 @@ func (s *Store) entryAt(ctx context.Context, log string, position int64) (*recor
 
 // entryItemAt is entryAt as stored.
 func (s *Store) entryItemAt(ctx context.Context, log string, position int64) (table.Item, error) {
-	q := records.Prefix(logPK(log), prefixEntry, true)
+	q := records.Prefix(keys.LogPK(log), keys.PrefixEntry, true)
 	if position > 0 {
-		q.To = entrySK(position)
+		q.To = keys.EntrySK(position)
 	}
 	q.Descending, q.Limit = true, 1
 	page, err := s.db.Query(ctx, q)
@@ -47,11 +49,11 @@ func (s *Store) entryItemAt(ctx context.Context, log string, position int64) (ta
 // entryQuery selects the entries that begin at the positions from to to, in order;
 // to 0 is the end of the log, where a tombstone shows whether the log was deleted.
 func entryQuery(log string, from, to int64, consistent bool) table.Query {
-	end := skDeleted
+	end := keys.SkDeleted
 	if to > 0 {
-		end = entrySK(to)
+		end = keys.EntrySK(to)
 	}
-	return records.Range(logPK(log), entrySK(from), end, consistent)
+	return records.Range(keys.LogPK(log), keys.EntrySK(from), end, consistent)
 }
 
 // firstRead is how many entries a scan reads at first: most scans find their entry

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -18,18 +20,18 @@ func (s *Store) decodeShown(ctx context.Context, item table.Item) (*record, erro
 	}
 	if errors.Is(err, content.ErrChunksGone) {
 		// Unless the log is being deleted, they are lost.
-		gone, readErr := s.db.Get(ctx, deletedKey(table.Text(item, attrPK)[len(prefixLog):]), &struct{}{})
+		gone, readErr := s.db.Get(ctx, keys.DeletedKey(table.Text(item, table.PK)[len(keys.PrefixLog):]), &struct{}{})
 		if readErr != nil || gone {
 			return nil, errors.Join(readErr, missingSession())
 		}
 	} else if !errors.Is(err, table.ErrUnreadable) {
 		return nil, err
 	}
-	s.leftOut(ctx, records.KeyOf(item), err)
+	s.Base().LeftOut(ctx, records.KeyOf(item), err)
 	out := &record{unreadable: err}
 	if table.Decode(item, &out.entry) != nil {
 		out.unlinked = true
-		out.entry = entry{PK: table.Text(item, attrPK), SK: table.Text(item, attrSK), Count: countOf(item)}
+		out.entry = entry{PK: table.Text(item, table.PK), SK: table.Text(item, table.SK), Count: countOf(item)}
 	}
 	var placeErr error
 	if out.first, placeErr = out.entry.first(); placeErr != nil {

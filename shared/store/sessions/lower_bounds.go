@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/session"
@@ -85,7 +87,7 @@ func (w *writer) boundInvocations(ctx context.Context, fresh []int) error {
 		w.bounded[id] = true
 		of := w.invocations[id]
 		group.Go(func() error {
-			held, err := w.s.writeLowerBound(ctx, invocationKey(w.log.Name, id), position)
+			held, err := w.s.writeLowerBound(ctx, keys.InvocationKey(w.log.Name, id), position)
 			if err == nil && of != nil && of.phase == unknown && held >= position {
 				of.phase, of.bound = absent, held
 			}
@@ -197,13 +199,13 @@ func (w *writer) boundChosen(ctx context.Context, events []int) (lowest int64, b
 	for n, i := range events {
 		w.claimed[i] = true
 		group.Go(func() (err error) {
-			bounds[n], err = w.s.writeLowerBound(ctx, chosenKey(w.log.Name, w.events[i].ID), position)
+			bounds[n], err = w.s.writeLowerBound(ctx, keys.ChosenKey(w.log.Name, w.events[i].ID), position)
 			return err
 		})
 		names[n].bound.Position = w.at.next
 		if id, number, _ := session.NamedInvocation(w.events[i].ID); w.invocations != nil && w.events[i].Misnamed() {
 			group.Go(func() error { // its own events must not miss this one, nor this one them
-				held, err := w.s.lowerBoundOf(ctx, invocationKey(w.log.Name, id), position)
+				held, err := w.s.lowerBoundOf(ctx, keys.InvocationKey(w.log.Name, id), position)
 				names[n] = foreignName{i, id, number, held}
 				return err
 			})

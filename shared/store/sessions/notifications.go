@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -19,28 +22,28 @@ const (
 // Notifications returns the events for receivers that a change means, as decided by
 // package notification. Removals mean nothing: a deletion leaves a tombstone with
 // its own change.
-func (s *Store) Notifications(ctx context.Context, c Change) ([]delivery.Event, error) {
+func (s *Store) Notifications(ctx context.Context, c records.Change) ([]delivery.Event, error) {
 	if c.New == nil {
 		return nil, nil
 	}
-	pk, sk := table.Text(c.New, attrPK), table.Text(c.New, attrSK)
+	pk, sk := table.Text(c.New, table.PK), table.Text(c.New, table.SK)
 	var events []delivery.Event
 	var err error
-	switch log, inLog := strings.CutPrefix(pk, prefixLog); {
-	case inLog && sk == skDeleted:
+	switch log, inLog := strings.CutPrefix(pk, keys.PrefixLog); {
+	case inLog && sk == keys.SkDeleted:
 		events, err = deletedSession(c, log)
-	case inLog && strings.HasPrefix(sk, prefixEntry):
+	case inLog && strings.HasPrefix(sk, keys.PrefixEntry):
 		events, err = s.writtenEntry(ctx, c, log)
-	case inLog && strings.HasPrefix(sk, prefixTask):
+	case inLog && strings.HasPrefix(sk, keys.PrefixTask):
 		events, err = savedTask(c, log)
-	case strings.HasPrefix(sk, prefixArtifact):
+	case strings.HasPrefix(sk, keys.PrefixArtifact):
 		events, err = savedArtifact(c, pk)
-	case strings.HasPrefix(pk, prefixSession) && sk == skHeader:
+	case strings.HasPrefix(pk, keys.PrefixSession) && sk == keys.SkHeader:
 		events, err = newSession(c)
-	case strings.HasPrefix(pk, prefixFeedback):
+	case strings.HasPrefix(pk, keys.PrefixFeedback):
 		events, err = givenFeedback(c)
-	case strings.HasPrefix(pk, prefixLink):
-		events, err = cancelledTask(c, strings.TrimPrefix(pk, prefixLink), sk)
+	case strings.HasPrefix(pk, keys.PrefixLink):
+		events, err = cancelledTask(c, strings.TrimPrefix(pk, keys.PrefixLink), sk)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("notifications of %s %s: %w", pk, sk, err)
@@ -50,8 +53,8 @@ func (s *Store) Notifications(ctx context.Context, c Change) ([]delivery.Event, 
 
 // writtenEntry decodes a new entry, or an item that was in progress. Other entries
 // are not decoded: they were complete when they were written.
-func (s *Store) writtenEntry(ctx context.Context, c Change, log string) ([]delivery.Event, error) {
-	if c.New[attrTombstone] != nil || c.Old != nil && table.Text(c.Old, attrStatus) != string(session.EventInProgress) {
+func (s *Store) writtenEntry(ctx context.Context, c records.Change, log string) ([]delivery.Event, error) {
+	if c.New[keys.AttrTombstone] != nil || c.Old != nil && table.Text(c.Old, attrStatus) != string(session.EventInProgress) {
 		return nil, nil
 	}
 	rec, err := s.decodeEntry(ctx, c.New)
@@ -70,7 +73,7 @@ func (s *Store) writtenEntry(ctx context.Context, c Change, log string) ([]deliv
 }
 
 // cancelledTask decodes a link that gets the time of its task's cancellation.
-func cancelledTask(c Change, user, taskID string) ([]delivery.Event, error) {
+func cancelledTask(c records.Change, user, taskID string) ([]delivery.Event, error) {
 	if c.New[attrCancelled] == nil || c.Old[attrCancelled] != nil {
 		return nil, nil
 	}

@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
 // readAttributed decodes an item if it is new and has an attribution.
-func readAttributed(c Change, into any) (bool, error) {
+func readAttributed(c records.Change, into any) (bool, error) {
 	if c.Old != nil || c.New[attrAttribution] == nil {
 		return false, nil
 	}
@@ -20,7 +23,7 @@ func readAttributed(c Change, into any) (bool, error) {
 	return true, nil
 }
 
-func newSession(c Change) ([]delivery.Event, error) {
+func newSession(c records.Change) ([]delivery.Event, error) {
 	if c.Old != nil {
 		return nil, nil
 	}
@@ -30,12 +33,12 @@ func newSession(c Change) ([]delivery.Event, error) {
 	}
 	s := notification.Session{By: h.attribution().attributed(), Log: h.Log, Created: h.Created, Imported: h.Imported}
 	if o := h.Origin; o != nil {
-		s.Fork = &notification.Fork{Source: o.Session, Before: derefOr(o.Before)}
+		s.Fork = &notification.Fork{Source: o.Session, Before: records.Deref(o.Before)}
 	}
 	return []delivery.Event{notification.OfSession(s)}, nil
 }
 
-func deletedSession(c Change, log string) ([]delivery.Event, error) {
+func deletedSession(c records.Change, log string) ([]delivery.Event, error) {
 	var item deletedLog
 	if ok, err := readAttributed(c, &item); err != nil || !ok {
 		return nil, err
@@ -43,7 +46,7 @@ func deletedSession(c Change, log string) ([]delivery.Event, error) {
 	return []delivery.Event{notification.OfDeletion(item.attributed(), log, item.Deleted)}, nil
 }
 
-func savedTask(c Change, log string) ([]delivery.Event, error) {
+func savedTask(c records.Change, log string) ([]delivery.Event, error) {
 	if c.New[attrAttribution] == nil {
 		return nil, nil
 	}
@@ -54,7 +57,7 @@ func savedTask(c Change, log string) ([]delivery.Event, error) {
 	if err := table.Decode(c.New, &now); err != nil {
 		return nil, fmt.Errorf("unmarshal a task: %w", err)
 	}
-	_, id, err := taskOf(now.SK)
+	_, id, err := keys.TaskOf(now.SK)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +70,7 @@ func (item *taskItem) versions() notification.TaskVersion {
 	return notification.TaskVersion{Version: item.Version, Saved: item.Saved, Created: item.Created}
 }
 
-func savedArtifact(c Change, pk string) ([]delivery.Event, error) {
+func savedArtifact(c records.Change, pk string) ([]delivery.Event, error) {
 	var item artifactItem
 	if ok, err := readAttributed(c, &item); err != nil || !ok {
 		return nil, err
@@ -80,13 +83,13 @@ func savedArtifact(c Change, pk string) ([]delivery.Event, error) {
 		By: item.attributed(), Name: name, Version: version, Created: item.Created,
 		Partition: pk, Key: item.SK, Nonce: item.Nonce,
 	}
-	if log, ok := strings.CutPrefix(pk, prefixLog); ok {
+	if log, ok := strings.CutPrefix(pk, keys.PrefixLog); ok {
 		a.Log = log
 	}
 	return []delivery.Event{notification.OfArtifact(a)}, nil
 }
 
-func givenFeedback(c Change) ([]delivery.Event, error) {
+func givenFeedback(c records.Change) ([]delivery.Event, error) {
 	var item feedbackItem
 	if ok, err := readAttributed(c, &item); err != nil || !ok {
 		return nil, err

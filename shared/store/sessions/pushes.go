@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -77,7 +79,7 @@ func (p *pushes) keep(k pushKey, it *item, now time.Time) {
 func (s *Store) OpenPush(ctx context.Context, ref run.Ref, itemID string, offset *int64) (run.Run, run.Item, error) {
 	if offset != nil {
 		it := s.pushes.take(pushKeyOf(ref, itemID), s.now())
-		if it != nil && it.offset == *offset && s.stillPushable(ctx, it) {
+		if it != nil && it.Offset() == *offset && s.stillPushable(ctx, it) {
 			return it.producer.(*runningItem).active.run(), it, nil
 		}
 	}
@@ -153,7 +155,7 @@ func (r *runningItem) renew(ctx context.Context) error {
 		return nil
 	}
 	lease := table.At(activeLease)
-	err := s.db.Update(ctx, runKey(r.log), []table.Change{table.Set(lease, until)},
+	err := s.db.Update(ctx, keys.RunKey(r.log), []table.Change{table.Set(lease, until)},
 		isRun(a), table.Greater(lease, s.millis()-s.grace(a)))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return s.refusedRenewal(ctx, r.ref)

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -8,11 +9,11 @@ import (
 // keysOnly makes a query read what is needed to delete its items: their keys, and
 // the attributes that name their owners.
 func keysOnly(q table.Query) table.Query {
-	return records.KeysOnly(q, attrOwner, attrGuest, attrTombstone)
+	return records.KeysOnly(q, keys.AttrOwner, keys.AttrGuest, keys.AttrTombstone)
 }
 
 // stillUnforked keeps a task's creation or deletion out of forks that are made
 // concurrently: they show the tasks as they were.
 func (h *header) stillUnforked() table.Write {
-	return table.Check(sessionKey(h.id()), h.unforked())
+	return table.Check(keys.SessionKey(h.id()), h.unforked())
 }

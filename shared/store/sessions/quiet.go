@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -69,7 +71,7 @@ func (s *Store) wake(ctx context.Context, log string, at head) error {
 	if at.open == 0 {
 		return nil
 	}
-	q := records.Prefix(logPK(log), segmentPrefix(at.open), true)
+	q := records.Prefix(keys.LogPK(log), keys.SegmentPrefix(at.open), true)
 	q.Descending, q.Limit = true, 1
 	page, err := s.db.Query(ctx, q)
 	if err != nil {

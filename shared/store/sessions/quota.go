@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store"
@@ -11,10 +14,6 @@ import (
 )
 
 var _ quota.Store = (*Store)(nil)
-
-// WithQuotas sets the limits per user; the default is no limits. A quantity
-// without a limit is neither counted nor read.
-func WithQuotas(l quota.Limits) Option { return func(s *Store) { s.quotas = l } }
 
 // The attributes of a user's usage.
 const (
@@ -42,7 +41,7 @@ type quotaItem struct {
 
 func (s *Store) quotaItem(ctx context.Context, user string) (*quotaItem, error) {
 	var q quotaItem
-	if _, err := s.db.Get(ctx, quotaKey(user), &q); err != nil {
+	if _, err := s.db.Get(ctx, keys.QuotaKey(user), &q); err != nil {
 		return nil, fmt.Errorf("read the usage: %w", err)
 	}
 	return &q, nil
@@ -75,7 +74,7 @@ func (s *Store) Usage(ctx context.Context, userID string) (quota.Usage, error) {
 	return quota.Usage{
 		Sessions: quota.NewUse(sessions, s.quotas.Sessions),
 		Runs:     quota.NewUse(runs, s.quotas.Runs),
-		Bytes:    quota.NewUse(derefOr(q.Bytes), s.quotas.Bytes),
+		Bytes:    quota.NewUse(records.Deref(q.Bytes), s.quotas.Bytes),
 		Streams:  quota.NewUse(streams, s.quotas.Streams),
 	}, nil
 }
@@ -84,7 +83,7 @@ func (s *Store) Usage(ctx context.Context, userID string) (quota.Usage, error) {
 // index, which may lag by a second.
 func (s *Store) countSessions(ctx context.Context, user string) (sessions, running int64, err error) {
 	err = s.db.Pages(ctx, table.Query{
-		Index: store.ActivityIndex, Partition: activityPK(user),
+		Index: store.ActivityIndex, Partition: keys.ActivityPK(user),
 		Reading: table.Reading{Members: []string{headerStatus}},
 	}, func(page []table.Item) (bool, error) {
 		sessions += int64(len(page))
@@ -112,14 +111,14 @@ func (s *Store) recountSessions(ctx context.Context, user string, was *quotaItem
 	if was.Sessions != nil {
 		same = table.Equal(table.At(quotaSessions), *was.Sessions)
 	}
-	return n, s.db.Update(ctx, quotaKey(user), []table.Change{
+	return n, s.db.Update(ctx, keys.QuotaKey(user), []table.Change{
 		table.Set(table.At(quotaSessions), n), table.Set(table.At(quotaCounted), s.millis()),
-	}, same, unchanged(quotaMoved, was.Moved))
+	}, same, records.Unchanged(quotaMoved, was.Moved))
 }
 
 // eraseQuotas deletes a user's usage.
 func (s *Store) eraseQuotas(ctx context.Context, user string) error {
-	keys := []table.Item{quotaKey(user).Item()}
+	keys := []table.Item{keys.QuotaKey(user).Item()}
 	slots, err := s.streamSlots(ctx, user)
 	if err != nil {
 		return err

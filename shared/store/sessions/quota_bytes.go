@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -40,7 +42,7 @@ func (s *Store) admitBytes(ctx context.Context, user string) error {
 	if err != nil {
 		return err
 	}
-	return s.quotas.AdmitBytes(derefOr(q.Bytes))
+	return s.quotas.AdmitBytes(records.Deref(q.Bytes))
 }
 
 // pendingBytes records in a new entry how many bytes before it are not counted,
@@ -86,8 +88,8 @@ func (s *Store) countBytes(ctx context.Context, l Log, n int64) {
 // came first.
 func (s *Store) tryCountBytes(ctx context.Context, l Log, n int64) error {
 	err := s.db.Transact(ctx,
-		table.Update(sessionKey(l.Session), []table.Change{table.Add(table.At(headerBytes), n)}, table.Equal(table.At(headerLog), l.Name)),
-		table.Update(quotaKey(l.User), []table.Change{table.Add(table.At(quotaBytes), n)}))
+		table.Update(keys.SessionKey(l.Session), []table.Change{table.Add(table.At(headerBytes), n)}, table.Equal(table.At(headerLog), l.Name)),
+		table.Update(keys.QuotaKey(l.User), []table.Change{table.Add(table.At(quotaBytes), n)}))
 	if errors.Is(err, table.ErrConditionFailed) {
 		if gone := s.checkExists(ctx, l.Name); gone != nil {
 			return gone
@@ -102,8 +104,8 @@ func (s *Store) countShared(ctx context.Context, user string, n int64) {
 	if s.quotas.Bytes == 0 || n == 0 {
 		return
 	}
-	once := s.newLog()
-	err := s.db.Update(ctx, quotaKey(user), []table.Change{
+	once := s.Base().NewLog()
+	err := s.db.Update(ctx, keys.QuotaKey(user), []table.Change{
 		table.Add(table.At(quotaBytes), n), table.Set(table.At(quotaAddition), once),
 	}, table.NotEqual(table.At(quotaAddition), once)) // otherwise it was added and the answer lost
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -53,7 +55,7 @@ func (s *Store) takeSlot(ctx context.Context, h *header, runID string, instead b
 // firstSlot takes the first slot of a user who never had one;
 // table.ErrConditionFailed if another request was first.
 func (s *Store) firstSlot(ctx context.Context, user, slot string) error {
-	return s.db.Update(ctx, quotaKey(user),
+	return s.db.Update(ctx, keys.QuotaKey(user),
 		[]table.Change{table.Set(table.At(quotaRuns), map[string]int64{slot: s.millis()})}, table.NotExists(table.At(quotaRuns)))
 }
 
@@ -61,7 +63,7 @@ func (s *Store) firstSlot(ctx context.Context, user, slot string) error {
 // Otherwise it returns table.ErrConditionFailed and the stored usage.
 func (s *Store) claimSlot(ctx context.Context, user, slot string, most int64) (was quotaItem, err error) {
 	own := table.At(quotaRuns, slot)
-	failed := s.db.Update(ctx, quotaKey(user), []table.Change{table.Set(own, s.millis())},
+	failed := s.db.Update(ctx, keys.QuotaKey(user), []table.Change{table.Set(own, s.millis())},
 		table.Or(table.SizeLess(table.At(quotaRuns), int(most)), table.Exists(own)))
 	if _, err := records.Found(failed, &was); err != nil {
 		return was, err
@@ -92,18 +94,18 @@ func (s *Store) freeSlots(ctx context.Context, user string, slots []string, take
 		free = append(free, table.Remove(own))
 		same = append(same, table.Equal(own, taken[slot]))
 	}
-	return s.db.Update(ctx, quotaKey(user), free, same...)
+	return s.db.Update(ctx, keys.QuotaKey(user), free, same...)
 }
 
 // liveRuns looks up the run of each slot. It returns the active ones, and the
 // slots of those that have ended. Any other run may be starting.
 func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []liveRun, over []string, err error) {
-	var keys []table.Key
+	var wanted []table.Key
 	for slot := range slots {
 		log, _, _ := strings.Cut(slot, "/")
-		keys = append(keys, runKey(log))
+		wanted = append(wanted, keys.RunKey(log))
 	}
-	items, err := s.db.BatchGet(ctx, keys, true)
+	items, err := s.db.BatchGet(ctx, wanted, true)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the active runs: %w", err)
 	}
@@ -111,7 +113,7 @@ func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []li
 	for _, item := range items {
 		var a activeRun
 		if err := table.Decode(item, &a); err != nil {
-			s.log.ErrorContext(ctx, "an unreadable run has no slot", "log", table.Text(item, attrPK), "error", err)
+			s.log.ErrorContext(ctx, "an unreadable run has no slot", "log", table.Text(item, table.PK), "error", err)
 			continue // the run cannot be active
 		}
 		if _, ok := slots[a.slot()]; ok && !s.isLost(&a) {
@@ -132,16 +134,16 @@ func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []li
 	return live, quota.FreeSlots(slots, alive, s.millis()), nil
 }
 
-func (a *activeRun) slot() string { return slotOf(strings.TrimPrefix(a.PK, prefixLog), a.ID) }
+func (a *activeRun) slot() string { return slotOf(strings.TrimPrefix(a.PK, keys.PrefixLog), a.ID) }
 
 // namedRuns returns the slots of the runs that sessions name. The item of a run that has
 // ended remains if the process stopped before it could delete it.
 func (s *Store) namedRuns(ctx context.Context, runs []activeRun) (map[string]bool, error) {
-	var keys []table.Key
+	var wanted []table.Key
 	for _, a := range runs {
-		keys = append(keys, sessionKey(a.Session))
+		wanted = append(wanted, keys.SessionKey(a.Session))
 	}
-	items, err := s.db.BatchGet(ctx, keys, true)
+	items, err := s.db.BatchGet(ctx, wanted, true)
 	if err != nil {
 		return nil, fmt.Errorf("read the sessions of active runs: %w", err)
 	}
@@ -149,7 +151,7 @@ func (s *Store) namedRuns(ctx context.Context, runs []activeRun) (map[string]boo
 	for _, item := range items {
 		var h header
 		if err := table.Decode(item, &h); err != nil {
-			s.log.ErrorContext(ctx, "the run of an unreadable session has no slot", "session", table.Text(item, attrPK), "error", err)
+			s.log.ErrorContext(ctx, "the run of an unreadable session has no slot", "session", table.Text(item, table.PK), "error", err)
 			continue
 		}
 		named[slotOf(h.Log, h.Run)] = true
@@ -161,7 +163,7 @@ func (s *Store) namedRuns(ctx context.Context, runs []activeRun) (map[string]boo
 // found when the user needs one.
 func (s *Store) releaseSlot(ctx context.Context, user, log, runID string) {
 	slot := table.At(quotaRuns, slotOf(log, runID))
-	err := s.db.Update(ctx, quotaKey(user), []table.Change{table.Remove(slot)}, table.Exists(slot))
+	err := s.db.Update(ctx, keys.QuotaKey(user), []table.Change{table.Remove(slot)}, table.Exists(slot))
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		s.log.WarnContext(ctx, "the slot of an ended run is freed when it is needed", "run_id", runID, "error", err)
 	}
@@ -174,7 +176,7 @@ func (s *Store) releaseUnstarted(ctx context.Context, h *header, runID string) {
 		return
 	}
 	var a activeRun
-	if found, err := s.db.Get(ctx, runKey(h.Log), &a); err == nil && (!found || a.ID != runID) {
+	if found, err := s.db.Get(ctx, keys.RunKey(h.Log), &a); err == nil && (!found || a.ID != runID) {
 		s.releaseSlot(ctx, h.User, h.Log, runID)
 	}
 }

@@ -3,6 +3,8 @@ package sessions
 import (
 	"context"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -25,11 +27,11 @@ func (s *Store) sessionsLeft(ctx context.Context, user string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.quotas.AdmitBytes(derefOr(q.Bytes)); err != nil {
+	if err := s.quotas.AdmitBytes(records.Deref(q.Bytes)); err != nil {
 		return err
 	}
 	recount, err := s.quotas.AdmitSession(quota.SessionCount{
-		Known: q.Sessions != nil, Number: derefOr(q.Sessions), Created: q.Moved, Counted: q.Counted,
+		Known: q.Sessions != nil, Number: records.Deref(q.Sessions), Created: q.Moved, Counted: q.Counted,
 	}, s.now())
 	if err != nil || !recount {
 		return err
@@ -58,7 +60,7 @@ func (s *Store) countCreated(h *header) (_ table.Write, counts bool) {
 	if len(changes) == 0 {
 		return table.Write{}, false
 	}
-	return table.Update(quotaKey(h.User), changes, admitted...), true
+	return table.Update(keys.QuotaKey(h.User), changes, admitted...), true
 }
 
 // countDeleted returns the write that subtracts a session from its user's usage,
@@ -87,7 +89,7 @@ func (s *Store) countDeleted(ctx context.Context, h *header) (_ table.Write, cou
 	if len(less) == 0 {
 		return table.Write{}, false, nil
 	}
-	return table.Update(quotaKey(h.User), less, there...), true, nil
+	return table.Update(keys.QuotaKey(h.User), less, there...), true, nil
 }
 
 func one(v bool) int64 {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -32,7 +34,7 @@ func (h *header) ref() Ref { return Ref{ID: h.id(), User: h.User, Log: h.Log} }
 // Check returns a write whose condition holds while the session is still the one
 // that was found.
 func (r Ref) Check() table.Write {
-	return table.Check(sessionKey(r.ID), table.Equal(table.At(headerLog), r.Log))
+	return table.Check(keys.SessionKey(r.ID), table.Equal(table.At(headerLog), r.Log))
 }
 
 // FindAny returns a session of any owner; fault.NotFound if it does not exist.
@@ -47,17 +49,17 @@ func (s *Store) FindAny(ctx context.Context, id string) (Ref, error) {
 // Shows reports whether a write changes what readers of the session see: its log, its
 // queue, its tasks, its artifacts, and feedback. Other items alone show nothing.
 func (r Ref) Shows(w table.Write) bool {
-	if w.Key.PK != logPK(r.Log) {
-		return strings.HasPrefix(w.Key.PK, prefixFeedback)
+	if w.Key.PK != keys.LogPK(r.Log) {
+		return strings.HasPrefix(w.Key.PK, keys.PrefixFeedback)
 	}
-	return w.Key.SK == skQueue || slices.ContainsFunc(
-		[]string{prefixEntry, prefixSegment, prefixTask, prefixArtifact, prefixFeedback},
+	return w.Key.SK == keys.SkQueue || slices.ContainsFunc(
+		[]string{keys.PrefixEntry, keys.PrefixSegment, keys.PrefixTask, keys.PrefixArtifact, keys.PrefixFeedback},
 		func(prefix string) bool { return strings.HasPrefix(w.Key.SK, prefix) })
 }
 
 // HeaderKey returns the key of a session, for callers that read several items at
 // once.
-func HeaderKey(id string) table.Key { return sessionKey(id) }
+func HeaderKey(id string) table.Key { return keys.SessionKey(id) }
 
 // RefOf decodes the item under a HeaderKey.
 func RefOf(item table.Item) (Ref, error) {
@@ -85,7 +87,7 @@ func (s *Store) Listed(ctx context.Context, item table.Item, q session.ListQuery
 // anyHeader reads a session of any owner.
 func (s *Store) anyHeader(ctx context.Context, id string) (*header, error) {
 	var h header
-	found, err := s.db.Get(ctx, sessionKey(id), &h)
+	found, err := s.db.Get(ctx, keys.SessionKey(id), &h)
 	if err != nil {
 		return nil, fmt.Errorf("read session %s: %w", id, err)
 	}

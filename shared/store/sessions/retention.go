@@ -4,14 +4,11 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
 )
-
-// WithRetention sets the retention of sessions without a setting of their own;
-// the default is unlimited. It is called when a session is created and when one
-// loses its own setting.
-func WithRetention(of session.Retention) Option { return func(s *Store) { s.retention = of } }
 
 // timer schedules the check whether a session is due to be deleted. An append
 // does not change it: a due timer looks up the session's last activity, and is
@@ -49,10 +46,10 @@ func (h *header) retained() session.Retained {
 // setTimer returns the write of the timer of a session with the given last
 // activity, in epoch milliseconds.
 func (h *header) setTimer(active int64) table.Write {
-	k := timerKey(h.Log)
+	k := keys.TimerKey(h.Log)
 	return table.Put(timer{
 		PK: k.PK, SK: k.SK, User: h.User, Session: h.id(),
-		GPK: expireIndexPK(h.Log), GSK: activitySK(h.retained().Expires(active), h.Log),
+		GPK: expireIndexPK(h.Log), GSK: keys.ActivitySK(h.retained().Expires(active), h.Log),
 	})
 }
 
@@ -64,7 +61,7 @@ func (s *Store) retentionChange(h *header, own int64) ([]table.Change, table.Wri
 		table.Set(table.At(headerRetention), h.Retention), table.Set(table.At(headerOwnRetention), h.OwnRetention),
 	}
 	if h.Retention == 0 {
-		return changes, table.Delete(timerKey(h.Log))
+		return changes, table.Delete(keys.TimerKey(h.Log))
 	}
 	return changes, h.setTimer(h.LastActivity)
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -17,8 +20,8 @@ const idleTries = 5
 // their users would, and returns how many. It may be interrupted and repeated at
 // any point; a session that cannot be checked does not hold up others.
 func (s *Store) SweepRetention(ctx context.Context) (int, error) {
-	return eachShard(ctx, expireShards, expireShard, func(ctx context.Context, shard string) (int, error) {
-		return s.sweep(ctx, shard, s.millis(), s.checkIdle)
+	return sweep.EachShard(ctx, expireShards, expireShard, func(ctx context.Context, shard string) (int, error) {
+		return sweep.Due(ctx, s.Base(), shard, s.millis(), s.checkIdle)
 	})
 }
 
@@ -40,13 +43,13 @@ func (s *Store) checkIdle(ctx context.Context, k table.Key) (deleted bool, err e
 // table.ErrConditionFailed means that the session has changed since it was read.
 func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, err error) {
 	var t timer
-	if found, err := s.db.Get(ctx, k, &t); err != nil || !found || t.GSK >= activitySK(s.millis(), "") {
+	if found, err := s.db.Get(ctx, k, &t); err != nil || !found || t.GSK >= keys.ActivitySK(s.millis(), "") {
 		return false, err
 	}
 	h, at, a, err := s.readSettled(ctx, t.User, t.Session)
 	gone := errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden))
 	switch {
-	case gone, err == nil && logPK(h.Log) != t.PK:
+	case gone, err == nil && keys.LogPK(h.Log) != t.PK:
 		return false, s.stopTimer(ctx, &t)
 	case err != nil:
 		return false, fmt.Errorf("check session %s: %w", t.Session, err)
@@ -71,15 +74,15 @@ func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, er
 func (s *Store) removeIdle(ctx context.Context, h *header, at head) error {
 	idle := table.And(
 		h.sameLog(), table.Equal(table.At(headerVersion), h.Version), table.Equal(table.At(headerLastActivity), h.LastActivity),
-		table.NotExists(table.At(headerRun)), unchanged(headerQueueVersion, h.QueueVersion), h.sameSaving(),
+		table.NotExists(table.At(headerRun)), records.Unchanged(headerQueueVersion, h.QueueVersion), h.sameSaving(),
 	)
 	return s.remove(ctx, h, idle, hold(h.Log, at.next))
 }
 
 // moveTimer moves a timer to another time, unless it was moved concurrently.
 func (s *Store) moveTimer(ctx context.Context, t *timer, due int64) error {
-	to := activitySK(due, t.PK[len(prefixLog):])
-	err := s.db.Update(ctx, table.NewKey(t.PK, t.SK), []table.Change{table.Set(table.At(attrGSK), to)}, t.unmoved())
+	to := keys.ActivitySK(due, t.PK[len(keys.PrefixLog):])
+	err := s.db.Update(ctx, table.NewKey(t.PK, t.SK), []table.Change{table.Set(table.At(keys.AttrGSK), to)}, t.unmoved())
 	return records.Ignoring(err, table.ErrConditionFailed)
 }
 
@@ -88,4 +91,4 @@ func (s *Store) stopTimer(ctx context.Context, t *timer) error {
 	return records.Ignoring(s.db.Delete(ctx, table.NewKey(t.PK, t.SK), t.unmoved()), table.ErrConditionFailed)
 }
 
-func (t *timer) unmoved() table.Condition { return table.Equal(table.At(attrGSK), t.GSK) }
+func (t *timer) unmoved() table.Condition { return table.Equal(table.At(keys.AttrGSK), t.GSK) }

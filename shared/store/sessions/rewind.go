@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -76,7 +78,7 @@ func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound,
 		return session.Rewound{}, err
 	}
 	if done, err := w.s.rewoundBefore(ctx, w.h, w.at, r); done != nil || err != nil {
-		return derefOr(done), err
+		return records.Deref(done), err
 	}
 	if err := expectHead(r.ExpectedSeq, w.at); err != nil {
 		return session.Rewound{}, err
@@ -151,7 +153,7 @@ func (s *Store) cancelFor(
 	return &ending{
 		writes: func(ctx context.Context) ([]table.Write, error) {
 			writes, err := over.writes(ctx)
-			return append(writes, table.Delete(runKey(h.Log), isRun(a))), err
+			return append(writes, table.Delete(keys.RunKey(h.Log), isRun(a))), err
 		},
 		after: func(ctx context.Context) {
 			s.countEntry(ctx, h.ofLog(), over.last)
@@ -168,7 +170,7 @@ func (s *Store) rewoundBefore(ctx context.Context, h *header, at head, r session
 	if r.DryRun {
 		return nil, nil
 	}
-	bound, err := s.writeLowerBound(ctx, invocationKey(h.Log, r.Nonce), at.next)
+	bound, err := s.writeLowerBound(ctx, keys.InvocationKey(h.Log, r.Nonce), at.next)
 	if err != nil || bound >= at.next {
 		return nil, err
 	}

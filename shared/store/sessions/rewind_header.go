@@ -2,6 +2,8 @@ package sessions
 
 import (
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -9,7 +11,7 @@ import (
 // session is no longer failed and has no pending input.
 func (m *marker) updateHeader(newest func() (bool, error)) (table.Write, error) {
 	same := []table.Condition{
-		m.h.sameLog(), unchanged(headerRun, m.h.Run), unchanged(headerQueueVersion, m.h.QueueVersion),
+		m.h.sameLog(), records.Unchanged(headerRun, m.h.Run), records.Unchanged(headerQueueVersion, m.h.QueueVersion),
 	}
 	m.h.Status = session.Idle
 	changes := []table.Change{
@@ -24,7 +26,7 @@ func (m *marker) updateHeader(newest func() (bool, error)) (table.Write, error) 
 	moves, unmoved := m.moveOn()
 	changes, same = append(changes, moves...), append(same, unmoved)
 	up, err := m.h.activityChanges(newest, m.rec.time)
-	return table.Update(sessionKey(m.h.id()), append(changes, up...), same...), err
+	return table.Update(keys.SessionKey(m.h.id()), append(changes, up...), same...), err
 }
 
 // moveOn returns the changes of the header that make the marker's timeline the
@@ -35,5 +37,5 @@ func (m *marker) moveOn() (changes []table.Change, unmoved table.Condition) {
 		table.Set(table.At(headerEpoch), m.h.Epoch),
 		table.Set(table.At(headerMarker), m.h.Marker),
 		table.Set(table.At(headerTimeline), m.h.Timeline),
-	}, unchanged(headerEpoch, m.h.Epoch-1)
+	}, records.Unchanged(headerEpoch, m.h.Epoch-1)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -40,7 +42,7 @@ func (m *marker) build(r session.Rewind) error {
 	m.content = entryBody{Time: e.CreatedTime, Events: []json.RawMessage{e.Own()}, Conflicts: m.plan.conflicts}
 	m.rec = &record{
 		entry: entry{
-			PK: logPK(m.h.Log), SK: entrySK(first), LastState: m.at.lastState,
+			PK: keys.LogPK(m.h.Log), SK: keys.EntrySK(first), LastState: m.at.lastState,
 			LastMarker: first, PrevMarker: m.h.Marker,
 			Timeline: made.Timeline.Encode(), runMarks: m.at.marks(), attribution: m.attribution(),
 		},

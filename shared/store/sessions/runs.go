@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/run"
@@ -92,7 +94,7 @@ func (a *activeRun) ref() run.Ref { return run.Ref{UserID: a.User, SessionID: a.
 // isRun is the condition that a session's active run is the one that was read, and
 // that no worker has continued it since.
 func isRun(a *activeRun) table.Condition {
-	return table.And(table.Equal(table.At(activeID), a.ID), unchanged(activeContinuation, a.Continuation))
+	return table.And(table.Equal(table.At(activeID), a.ID), records.Unchanged(activeContinuation, a.Continuation))
 }
 
 // active reads the session's active run, nil if there is none any more.
@@ -101,7 +103,7 @@ func (s *Store) active(ctx context.Context, h *header) (*activeRun, error) {
 		return nil, nil
 	}
 	var a activeRun
-	found, err := s.db.Get(ctx, runKey(h.Log), &a)
+	found, err := s.db.Get(ctx, keys.RunKey(h.Log), &a)
 	if err != nil || !found || a.ID != h.Run {
 		return nil, err
 	}
@@ -203,14 +205,14 @@ func (s *Store) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
 	if err == nil && past == nil {
 		err = fault.Missing("Run")
 	}
-	return derefOr(past), s.notFoundIfDeleted(ctx, h, err)
+	return records.Deref(past), s.notFoundIfDeleted(ctx, h, err)
 }
 
 // pastRun finds a final run by the entry that ended it; nil if the session's log
 // has none with that id.
 func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, error) {
 	var bound lowerBound
-	found, err := s.db.Get(ctx, invocationKey(h.Log, id), &bound)
+	found, err := s.db.Get(ctx, keys.InvocationKey(h.Log, id), &bound)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -284,7 +286,7 @@ func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
 	}
 	if a != nil {
 		lease := table.At(activeLease)
-		err = s.db.Update(ctx, runKey(h.Log), []table.Change{table.Set(lease, until)},
+		err = s.db.Update(ctx, keys.RunKey(h.Log), []table.Change{table.Set(lease, until)},
 			isRun(a), table.Greater(lease, s.millis()-s.grace(a)))
 	}
 	if a == nil || errors.Is(err, table.ErrConditionFailed) { // it ended concurrently, or its lease has expired

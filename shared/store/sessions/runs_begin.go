@@ -3,6 +3,9 @@ package sessions
 import (
 	"context"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
@@ -36,11 +39,11 @@ func (b *runStart) prepare(ctx context.Context) error {
 	if b.input, err = b.start.InputOf(b.plan, taken); err != nil {
 		return err
 	}
-	now, k := b.s.millis(), runKey(b.h.Log)
+	now, k := b.s.millis(), keys.RunKey(b.h.Log)
 	b.run = &activeRun{
 		PK: k.PK, SK: k.SK, ID: b.start.RunID, User: b.h.User, Session: b.h.id(), Agent: b.start.Agent,
 		Mode: b.start.Mode, Started: now, Lease: now + b.s.lease.Milliseconds(), Chain: b.start.Chain,
-		GPK: runIndexPK(b.h.Log), GSK: activitySK(now, b.h.Log), Slot: b.s.quotas.Runs > 0, Taken: int64(len(b.input) - len(b.start.Input)),
+		GPK: runIndexPK(b.h.Log), GSK: keys.ActivitySK(now, b.h.Log), Slot: b.s.quotas.Runs > 0, Taken: int64(len(b.input) - len(b.start.Input)),
 		Kept: b.start.OnFailed == run.Keep,
 	}
 	if b.queued {
@@ -115,8 +118,8 @@ func (b *runStart) activationWrites(at head, m *marker) ([]table.Write, error) {
 // activate is the change of the header, if that is still as it was read.
 func (b *runStart) activate(m *marker) (table.Write, error) {
 	same := []table.Condition{
-		b.h.sameLog(), unchanged(headerRun, b.h.Run), unchanged(headerUnfinishedRun, b.h.UnfinishedRun), unchanged(headerPendingAt, b.h.PendingAt),
-		unchanged(headerQueueVersion, b.h.QueueVersion),
+		b.h.sameLog(), records.Unchanged(headerRun, b.h.Run), records.Unchanged(headerUnfinishedRun, b.h.UnfinishedRun), records.Unchanged(headerPendingAt, b.h.PendingAt),
+		records.Unchanged(headerQueueVersion, b.h.QueueVersion),
 	}
 	changes := []table.Change{
 		table.Set(table.At(headerRun), b.run.ID), table.Set(table.At(headerStatus), session.InProgress),
@@ -136,5 +139,5 @@ func (b *runStart) activate(m *marker) (table.Write, error) {
 		changes = append(changes, table.Set(table.At(headerCausedBy), b.start.Chain))
 	}
 	up, err := b.h.activityChanges(b.newest, b.run.Started)
-	return table.Update(sessionKey(b.h.id()), append(changes, up...), same...), err
+	return table.Update(keys.SessionKey(b.h.id()), append(changes, up...), same...), err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/table"
@@ -61,7 +63,7 @@ func (s *Store) forgetRest(ctx context.Context, h *header, a *activeRun) (run.Ru
 			return past, err
 		}
 		err = fault.New(fault.Conflict, "the run has not begun").With("run_id", a.ID)
-		if a.Started > s.millis()-SweepGrace.Milliseconds() {
+		if a.Started > s.millis()-sweep.Grace.Milliseconds() {
 			return past, err
 		}
 	}

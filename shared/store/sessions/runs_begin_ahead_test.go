@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
@@ -49,7 +51,7 @@ func TestStart_stopped_before_its_transaction(t *testing.T) {
 			s, engine, clock := stopped(t)
 			mustStart(t, s, startOf(t, "s", id, "two"))
 			wantRunItem(t, engine, id)
-			clock.forward(sessions.SweepGrace + time.Minute)
+			clock.forward(sweep.Grace + time.Minute)
 			if err := s.Renew(t.Context(), refOf("s", id)); err == nil {
 				t.Error("the run outlived its lease")
 			}
@@ -59,7 +61,7 @@ func TestStart_stopped_before_its_transaction(t *testing.T) {
 	t.Run("the same run begins while the sweeper deletes the item", func(t *testing.T) {
 		t.Parallel()
 		s, engine, clock := stopped(t)
-		clock.forward(2 * sessions.SweepGrace)
+		clock.forward(2 * sweep.Grace)
 		sweeper := before(engine, func(ctx context.Context, c hooks.Call) error {
 			if c.Op != hooks.Write || c.Writes[0].Kind != table.DeleteKind {
 				return nil
@@ -79,7 +81,7 @@ func TestStart_stopped_before_its_transaction(t *testing.T) {
 		for _, left := range []struct {
 			after time.Duration
 			id    string
-		}{{2 * run.Lease, "r1"}, {sessions.SweepGrace, ""}} {
+		}{{2 * run.Lease, "r1"}, {sweep.Grace, ""}} {
 			clock.forward(left.after)
 			if _, err := s.Expire(t.Context(), nil); err != nil {
 				t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -16,7 +18,7 @@ import (
 // boundRun writes the lower bound of the run that the batch begins. Events of others
 // may already name the run as their invocation: its id is known while it is queued.
 func (w *writer) boundRun(ctx context.Context, position int64) error {
-	k := invocationKey(w.log.Name, w.begins)
+	k := keys.InvocationKey(w.log.Name, w.begins)
 	held, err := w.s.putLowerBound(ctx, lowerBound{PK: k.PK, SK: k.SK, Position: position, Run: true})
 	if of := w.invocations[w.begins]; err == nil && of != nil && of.phase == unknown && held.Position >= position {
 		of.phase, of.bound = absent, held.Position

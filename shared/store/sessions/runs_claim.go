@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/records"
@@ -55,7 +57,7 @@ func (s *Store) claimFree(ctx context.Context, h *header, a *activeRun, by run.C
 	if may := by.May(a.Agent); may > 0 && a.Worker == "" {
 		changes = append(changes, table.Set(table.At(activeContinuations), may))
 	}
-	err := s.db.Update(ctx, runKey(h.Log), changes,
+	err := s.db.Update(ctx, keys.RunKey(h.Log), changes,
 		isRun(a), table.Or(table.NotExists(worker), table.Equal(worker, by.Worker)))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return claimedFault(a.ref())
@@ -83,12 +85,12 @@ func (s *Store) takeOver(ctx context.Context, h *header, at head, a *activeRun, 
 	}
 	err = s.db.Transact(ctx, append(writes,
 		table.Put(fence.entry, table.ItemNotExists()),
-		table.Update(runKey(h.Log), []table.Change{
+		table.Update(keys.RunKey(h.Log), []table.Change{
 			table.Set(table.At(activeWorker), worker),
 			table.Set(table.At(activeLease), s.millis()+s.lease.Milliseconds()),
 			table.Set(table.At(activeContinuation), next.Continuation),
 		}, isRun(a), table.Equal(table.At(activeWorker), a.Worker), table.Equal(table.At(activeLease), a.Lease)),
-		table.Update(sessionKey(h.id()), []table.Change{
+		table.Update(keys.SessionKey(h.id()), []table.Change{
 			table.Set(table.At(headerContinued), continued{Run: a.ID, Number: next.Continuation}),
 		}, h.sameLog(), table.Equal(table.At(headerRun), a.ID)),
 	)...)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -192,9 +194,9 @@ func (s *Store) endItem(
 	problem := how.problem
 	e, status := it.snapshot(), session.EventStatus("")
 	if how.status == run.Completed {
-		content, err := it.content.Finish()
+		content, err := it.Content().Finish()
 		if err == nil {
-			e = withField(e, "content", content, it.offset)
+			e = withField(e, "content", content, it.Offset())
 		} else {
 			problem = run.NewProblem(run.CodeContent, err.Error())
 		}
@@ -249,7 +251,7 @@ func (s *Store) endEntry(
 // hiddenEntry is an entry at a head that only the whole log shows.
 func (s *Store) hiddenEntry(ctx context.Context, h *header, at head, e session.Event, marks func(*entry)) (*record, error) {
 	r := &record{entry: entry{
-		PK: logPK(h.Log), SK: entrySK(at.next), LastState: at.lastState, LastMarker: at.lastMarker, runMarks: at.marks(),
+		PK: keys.LogPK(h.Log), SK: keys.EntrySK(at.next), LastState: at.lastState, LastMarker: at.lastMarker, runMarks: at.marks(),
 	}, first: at.next, time: e.CreatedTime}
 	r.Hidden = true
 	marks(&r.entry)
@@ -282,5 +284,5 @@ func freeSession(h *header, a *activeRun, how runEnd) table.Write {
 	if h.Queued == 0 {
 		same = append(same, table.NotExists(table.At(headerQueued)))
 	}
-	return table.Update(sessionKey(h.id()), changes, same...)
+	return table.Update(keys.SessionKey(h.id()), changes, same...)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/records"
@@ -16,7 +18,7 @@ import (
 // other from being handled, and the next call tries again.
 func (s *Store) Expire(ctx context.Context, resume func(context.Context, run.Ref) error) (int, error) {
 	x := &expiring{s: s, resume: resume}
-	n, err := eachShard(ctx, runShards, runShard, x.shard)
+	n, err := sweep.EachShard(ctx, runShards, runShard, x.shard)
 	return n, errors.Join(err, x.failed)
 }
 
@@ -33,7 +35,7 @@ type expiring struct {
 // since most of them may be alive.
 func (x *expiring) shard(ctx context.Context, shard string) (int, error) {
 	due := x.s.millis() - x.s.lease.Milliseconds()
-	return x.s.sweepPages(ctx, shard, due, func(ctx context.Context, keys []table.Key) sweepVisit {
+	return sweep.Pages(ctx, x.s.Base(), shard, due, func(ctx context.Context, keys []table.Key) sweep.Visit {
 		items, err := x.s.db.BatchGet(ctx, keys, true)
 		found := make(map[table.Key]table.Item, len(items))
 		for _, item := range items {

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -76,7 +79,7 @@ func (s *Store) queue(ctx context.Context, h *header) (run.Queue, error) {
 		return run.Queue{}, nil
 	}
 	var item queueItem
-	found, err := s.db.Get(ctx, queueKey(h.Log), &item)
+	found, err := s.db.Get(ctx, keys.QueueKey(h.Log), &item)
 	switch {
 	case err != nil:
 		return run.Queue{}, fmt.Errorf("read the queue of session %s: %w", h.id(), err)
@@ -96,7 +99,7 @@ func (s *Store) queue(ctx context.Context, h *header) (run.Queue, error) {
 func (s *Store) readableQueue(ctx context.Context, h *header) (run.Queue, error) {
 	q, err := s.queue(ctx, h)
 	if errors.Is(err, table.ErrUnreadable) {
-		s.leftOut(ctx, queueKey(h.Log), err)
+		s.Base().LeftOut(ctx, keys.QueueKey(h.Log), err)
 		return run.Queue{}, nil
 	}
 	return q, err
@@ -109,7 +112,7 @@ func (s *Store) neededQueue(ctx context.Context, h *header) (run.Queue, error) {
 	if !errors.Is(err, table.ErrUnreadable) {
 		return q, err
 	}
-	s.leftOut(ctx, queueKey(h.Log), err)
+	s.Base().LeftOut(ctx, keys.QueueKey(h.Log), err)
 	if h.Queued == 0 {
 		return run.Queue{Version: h.QueueVersion}, nil
 	}
@@ -156,12 +159,12 @@ func (s *Store) changeQueue(h *header, at head, now run.Queue) *queueChange {
 
 // put returns the write of the queue.
 func (c *queueChange) put() (table.Write, error) {
-	k := queueKey(c.h.Log)
+	k := keys.QueueKey(c.h.Log)
 	item := queueItem{
 		PK: k.PK, SK: k.SK, User: c.h.User, Session: c.h.id(), Version: c.now.Version, Epoch: c.h.Epoch, Seq: c.at.last(),
 	}
 	if len(c.now.Starts) > 0 {
-		item.GPK, item.GSK = queueIndexPK(c.h.Log), activitySK(c.s.millis(), c.h.Log)
+		item.GPK, item.GSK = queueIndexPK(c.h.Log), keys.ActivitySK(c.s.millis(), c.h.Log)
 	}
 	if c.startsNext {
 		item.StartsNext, item.attribution = true, c.h.attribution()
@@ -199,7 +202,7 @@ func (c *queueChange) header() []table.Change {
 
 // unchanged is the condition that the session and its queue are as they were read.
 func (c *queueChange) unchanged() []table.Condition {
-	return []table.Condition{c.h.sameLog(), unchanged(headerQueueVersion, c.h.QueueVersion)}
+	return []table.Condition{c.h.sameLog(), records.Unchanged(headerQueueVersion, c.h.QueueVersion)}
 }
 
 // write changes the queue alone. It returns table.ErrConditionFailed if the session
@@ -210,5 +213,5 @@ func (c *queueChange) write(ctx context.Context, changes []table.Change, same ..
 		return err
 	}
 	return c.s.db.Transact(ctx, put,
-		table.Update(sessionKey(c.h.id()), append(changes, c.header()...), append(same, c.unchanged()...)...))
+		table.Update(keys.SessionKey(c.h.id()), append(changes, c.header()...), append(same, c.unchanged()...)...))
 }

@@ -1,13 +1,16 @@
 package sessions
 
-import "github.com/rethread/rethread/shared/store/table"
+import (
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
+)
 
 // attrStartsNext is the attribute of runMarks.StartsNext and queueItem.StartsNext.
 const attrStartsNext = "nq"
 
 // StartsQueued reports whether a change lets the first run of a session's queue begin,
 // and returns the session and its owner. The caller then calls StartQueued.
-func StartsQueued(c Change) (userID, sessionID string, starts bool) {
+func StartsQueued(c records.Change) (userID, sessionID string, starts bool) {
 	if c.New[attrStartsNext] == nil {
 		return "", "", false
 	}

@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/rethread/rethread/shared/store/records"
+
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -18,7 +20,7 @@ import (
 func startsNext(t *testing.T, engine table.Engine) (n int) {
 	t.Helper()
 	for _, item := range storetest.Items(t, engine) {
-		user, id, ok := sessions.StartsQueued(sessions.Change{New: item})
+		user, id, ok := sessions.StartsQueued(records.Change{New: item})
 		if !ok {
 			continue
 		}

@@ -43,7 +43,7 @@ func (s *Store) enqueue(
 	if err != nil {
 		return run.Run{}, fmt.Errorf("queue run %s: %w", start.RunID, s.notFoundIfDeleted(ctx, h, err))
 	}
-	return derefOr(queue.Find(start.Ref)), nil
+	return records.Deref(queue.Find(start.Ref)), nil
 }
 
 // queuedRun finds a run that waits in the queue, or was removed from it; nil if
@@ -73,10 +73,10 @@ func (s *Store) dequeue(ctx context.Context, h *header, at head, ref run.Ref, mi
 	q = q.Cancel(ref.RunID, s.millis())
 	change := s.changeQueue(h, at, q)
 	change.startsNext = h.Run == "" && h.before(nil, q).Startable()
-	if err := change.write(ctx, nil, unchanged(headerRun, h.Run)); err != nil {
+	if err := change.write(ctx, nil, records.Unchanged(headerRun, h.Run)); err != nil {
 		return run.Run{}, fmt.Errorf("cancel run %s: %w", ref.RunID, s.notFoundIfDeleted(ctx, h, err))
 	}
-	return derefOr(q.Find(ref)), nil
+	return records.Deref(q.Find(ref)), nil
 }
 
 // StartQueued implements run.Store. It is one transaction with the removal of the

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -21,8 +24,8 @@ const queueGrace = 10 * time.Second
 func (s *Store) SweepQueues(
 	ctx context.Context, start func(ctx context.Context, userID, sessionID string) (bool, error),
 ) (int, error) {
-	return eachShard(ctx, queueShards, queueShard, func(ctx context.Context, shard string) (int, error) {
-		return s.sweep(ctx, shard, s.millis()-queueGrace.Milliseconds(), func(ctx context.Context, k table.Key) (bool, error) {
+	return sweep.EachShard(ctx, queueShards, queueShard, func(ctx context.Context, shard string) (int, error) {
+		return sweep.Due(ctx, s.Base(), shard, s.millis()-queueGrace.Milliseconds(), func(ctx context.Context, k table.Key) (bool, error) {
 			return s.sweepQueue(ctx, k, start)
 		})
 	})
@@ -40,7 +43,7 @@ func (s *Store) sweepQueue(
 	h, err := s.header(ctx, item.User, item.Session)
 	gone := errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden))
 	switch {
-	case gone, err == nil && logPK(h.Log) != item.PK:
+	case gone, err == nil && keys.LogPK(h.Log) != item.PK:
 		return false, records.Ignoring(s.db.Delete(ctx, k, table.Equal(table.At(attrQueueVersion), item.Version)), table.ErrConditionFailed)
 	case err != nil:
 		return false, fmt.Errorf("check the queue of session %s: %w", item.Session, err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -52,7 +54,7 @@ func (b *runStart) discard(ctx context.Context, at head) (*marker, error) {
 	r := session.Rewind{
 		UserID: b.h.User, SessionID: b.h.id(), Before: b.plan.Discards, Nonce: "discard-" + b.plan.Discards,
 	}
-	if _, err := b.s.writeLowerBound(ctx, invocationKey(b.h.Log, r.Nonce), b.at.next); err != nil {
+	if _, err := b.s.writeLowerBound(ctx, keys.InvocationKey(b.h.Log, r.Nonce), b.at.next); err != nil {
 		return nil, err
 	}
 	w := &rewinding{s: b.s, h: b.h, at: at, chain: b.start.Chain}
@@ -109,7 +111,7 @@ func (b *runStart) cleanUp(ctx context.Context, err error, m *marker) {
 	if m == nil || !errors.Is(err, table.ErrConditionFailed) {
 		return
 	}
-	if err := b.s.content.Discard(ctx, logPK(b.h.Log), m.rec.Body); err != nil {
+	if err := b.s.content.Discard(ctx, keys.LogPK(b.h.Log), m.rec.Body); err != nil {
 		b.s.log.WarnContext(ctx, "chunks of a failed discard stay until the session is deleted", "error", err)
 	}
 }

@@ -34,7 +34,7 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 	// An earlier attempt may have been cancelled since, by a run that took over its
 	// input: that run must not be cancelled in turn.
 	if past, err := s.pastRun(ctx, h, start.RunID); past != nil || err != nil {
-		return derefOr(past), s.notFoundIfDeleted(ctx, h, err)
+		return records.Deref(past), s.notFoundIfDeleted(ctx, h, err)
 	}
 	read := s.readableQueue
 	if start.OnActive == run.Enqueue {

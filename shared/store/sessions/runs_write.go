@@ -74,11 +74,11 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 
 // completeOpen completes an item with the content of its deltas.
 func (s *Store) completeOpen(ctx context.Context, it *item) error {
-	content, err := it.content.Finish()
+	content, err := it.Content().Finish()
 	if err != nil {
 		return err
 	}
-	_, err = it.Complete(ctx, withField(it.begun(), "content", content, it.offset))
+	_, err = it.Complete(ctx, withField(it.begun(), "content", content, it.Offset()))
 	return err
 }
 

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/base/fault"
@@ -173,7 +175,7 @@ func (r *searching) session(ctx context.Context, c Candidate) (searchResult, err
 	case errors.Is(err, fault.Of(fault.NotFound)), errors.Is(err, fault.Of(fault.Forbidden)):
 		return searchResult{}, nil
 	case errors.Is(err, table.ErrUnreadable):
-		r.s.leftOut(ctx, sessionKey(c.ID), err)
+		r.s.Base().LeftOut(ctx, keys.SessionKey(c.ID), err)
 		return searchResult{}, nil
 	case err != nil:
 		return searchResult{}, fmt.Errorf("session %s: %w", c.ID, err)

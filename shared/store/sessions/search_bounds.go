@@ -26,9 +26,6 @@ func defaultSearch() SearchRules {
 	return SearchRules{Bytes: 4 << 20, Time: 5 * time.Second, LeastRange: 16 << 10, WholeRange: 128 << 10}
 }
 
-// WithSearch sets the bounds of searches.
-func WithSearch(rules SearchRules) Option { return func(s *Store) { s.search = rules } }
-
 // searchPosition is where a search continues: in a list and, if log is set, at the
 // next session in it, which has the log, before a seq of an epoch.
 type searchPosition struct {

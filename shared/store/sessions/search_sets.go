@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/search"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/records"
@@ -49,7 +51,7 @@ func (w *wordSet) words(ctx context.Context, s *Store, position int64) (search.S
 	}
 	words, err := w.decode(s)
 	if err != nil {
-		s.leftOut(ctx, table.NewKey(w.PK, w.SK), err)
+		s.Base().LeftOut(ctx, table.NewKey(w.PK, w.SK), err)
 		w.broken = true
 	}
 	return words, err == nil
@@ -92,7 +94,7 @@ func (r *sessionSearch) setsOf(shown session.Range) *wordSets {
 		return sets
 	}
 	sets := &wordSets{r: r, log: shown.Log, more: true}
-	sets.query = records.Range(logPK(shown.Log), prefixWordSet, wordSetKey(shown.Log, shown.To).SK, false)
+	sets.query = records.Range(keys.LogPK(shown.Log), keys.PrefixWordSet, keys.WordSetKey(shown.Log, shown.To).SK, false)
 	sets.query.Descending, sets.query.Limit = true, wordSetsRead
 	r.sets[shown.Log] = sets
 	return sets
@@ -126,11 +128,11 @@ func (l *wordSets) readMore(ctx context.Context) error {
 	for _, item := range page.Items {
 		set := &wordSet{}
 		if err := table.Decode(item, set); err != nil {
-			l.r.s.leftOut(ctx, records.KeyOf(item), err)
-			set.PK, set.SK, set.broken = table.Text(item, attrPK), table.Text(item, attrSK), true
+			l.r.s.Base().LeftOut(ctx, records.KeyOf(item), err)
+			set.PK, set.SK, set.broken = table.Text(item, table.PK), table.Text(item, table.SK), true
 		}
-		if set.from, err = strconv.ParseInt(strings.TrimPrefix(set.SK, prefixWordSet), 10, 64); err != nil {
-			l.r.s.leftOut(ctx, records.KeyOf(item), err)
+		if set.from, err = strconv.ParseInt(strings.TrimPrefix(set.SK, keys.PrefixWordSet), 10, 64); err != nil {
+			l.r.s.Base().LeftOut(ctx, records.KeyOf(item), err)
 			continue
 		}
 		l.r.spend(int64(len(set.Words)))
@@ -188,7 +190,7 @@ func (g *gap) put(ctx context.Context, set *wordSet) error {
 	if err != nil || len(encoded) > wordSetBytes || int64(len(encoded))*wordSetShare > set.Bytes {
 		return err
 	}
-	k := wordSetKey(g.shown.Log, set.from)
+	k := keys.WordSetKey(g.shown.Log, set.from)
 	set.PK, set.SK, set.Words = k.PK, k.SK, encoded
 	ctx, cancel := context.WithTimeout(ctx, wordSetTime)
 	defer cancel()

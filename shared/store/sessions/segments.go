@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -79,7 +81,7 @@ func (g *segment) deltas() ([]run.Delta, error) {
 // positionOfSegment returns the position of the item and the number of the segment in
 // a sort key.
 func positionOfSegment(sk string) (position int64, k int, err error) {
-	p, n, ok := strings.Cut(strings.TrimPrefix(sk, prefixSegment), "#")
+	p, n, ok := strings.Cut(strings.TrimPrefix(sk, keys.PrefixSegment), "#")
 	if ok {
 		if position, err = strconv.ParseInt(p, 10, 64); err == nil {
 			k, err = strconv.Atoi(n)
@@ -93,7 +95,7 @@ func positionOfSegment(sk string) (position int64, k int, err error) {
 
 // readSegments visits the segments of an item, in order, strongly consistent.
 func (s *Store) readSegments(ctx context.Context, log string, position int64, visit func(segment) error) error {
-	q := records.Prefix(logPK(log), segmentPrefix(position), true)
+	q := records.Prefix(keys.LogPK(log), keys.SegmentPrefix(position), true)
 	return s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			var g segment
@@ -140,7 +142,7 @@ func (it *item) grown(tail segment, k int, encoded json.RawMessage) (next segmen
 		first = tail.last() + 1
 		k++
 	}
-	id := segmentKey(it.log.Name, it.Seq(), k)
+	id := keys.SegmentKey(it.log.Name, it.Seq(), k)
 	deltas := append(append(json.RawMessage{'['}, encoded...), ']')
 	return segment{
 		PK: id.PK, SK: id.SK, Item: it.ID(), Epoch: it.rec.Epoch, First: first, Count: 1, Deltas: deltas,
@@ -215,7 +217,7 @@ func (it *item) closingNext() table.Write {
 	if it.tail.Count > 0 {
 		next++
 	}
-	id := segmentKey(it.log.Name, it.Seq(), next)
+	id := keys.SegmentKey(it.log.Name, it.Seq(), next)
 	return table.Put(segment{
 		PK: id.PK, SK: id.SK, Item: it.ID(), First: it.offset + 1, Deltas: json.RawMessage("[]"), Closed: true, Quiet: true,
 		Expires: it.s.now().Add(segmentLife).Unix(),

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/test/storetest"
@@ -175,7 +177,7 @@ func TestDelete(t *testing.T) {
 	engine := storetest.Engine(t)
 	s := stores.New(engine)
 	later := stores.New(engine, sessions.WithClock(func() time.Time {
-		return now.Add(sessions.SweepGrace + time.Hour)
+		return now.Add(sweep.Grace + time.Hour)
 	}))
 	for round := range 5 {
 		mustCreate(t, s, alice, "doomed", session.Delta{"k": []byte("1")})

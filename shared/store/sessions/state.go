@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/base/retry"
@@ -46,7 +48,7 @@ type appItem struct {
 // userApp returns the appItem for a partition of shared state.
 func userApp(pk string) appItem {
 	app, user, _ := strings.Cut(strings.TrimPrefix(pk, "U#"), "/")
-	return appItem{PK: appsPK(user), SK: app}
+	return appItem{PK: keys.AppsPK(user), SK: app}
 }
 
 // stateChange is the state that a batch of events changes.
@@ -134,7 +136,7 @@ func (sc *sharedChange) current() session.Values {
 func (s *Store) loadStates(ctx context.Context, l Log, at head, touch ...session.Delta) (*stateChange, error) {
 	c := &stateChange{sessionID: l.Session}
 	for scope, k := range map[session.Scope]table.Key{
-		session.ScopeUser: userStateKey(l.App, l.User), session.ScopeApp: appStateKey(l.App),
+		session.ScopeUser: keys.UserStateKey(l.App, l.User), session.ScopeApp: keys.AppStateKey(l.App),
 	} {
 		if slices.ContainsFunc(touch, func(d session.Delta) bool { return len(d.In(scope)) > 0 }) {
 			c.scopes = append(c.scopes, &sharedChange{scope: scope, record: sharedState{PK: k.PK, SK: k.SK}})

@@ -4,6 +4,7 @@
 package sessions
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -38,12 +39,13 @@ type Store struct {
 	compaction Compaction
 	search     SearchRules
 	dependents []Dependent
-	known      *memory[knownHeader]   // by session
-	heads      *memory[knownHead]     // by log
-	onTop      *memory[knownActivity] // by partition of the index
+	known      *records.Memory[knownHeader]   // by session
+	heads      *records.Memory[knownHead]     // by log
+	onTop      *records.Memory[knownActivity] // by partition of the index
 	watching   Watching
 	owner      owner
 	pushes     *pushes
+	complete   func(ctx context.Context, user, id string, known map[string]bool) (bool, error)
 }
 
 var (
@@ -81,6 +83,21 @@ func WithCodec(codec *content.Codec) Option {
 	return func(s *Store) { s.content.Codec = codec }
 }
 
+// WithCompaction sets which ranges are compacted.
+func WithCompaction(rules Compaction) Option { return func(s *Store) { s.compaction = rules } }
+
+// WithQuotas sets the limits per user; the default is no limits. A quantity
+// without a limit is neither counted nor read.
+func WithQuotas(l quota.Limits) Option { return func(s *Store) { s.quotas = l } }
+
+// WithSearch sets the bounds of searches.
+func WithSearch(rules SearchRules) Option { return func(s *Store) { s.search = rules } }
+
+// WithRetention sets the retention of sessions without a setting of their own;
+// the default is unlimited. It is called when a session is created and when one
+// loses its own setting.
+func WithRetention(of session.Retention) Option { return func(s *Store) { s.retention = of } }
+
 // New returns a store over a table that has the indexes of store.Schema.
 func New(engine table.Engine, opts ...Option) *Store {
 	s := &Store{
@@ -94,16 +111,16 @@ func New(engine table.Engine, opts ...Option) *Store {
 
 		compaction: compaction.Default(),
 		search:     defaultSearch(),
-		known:      &memory[knownHeader]{},
-		heads:      &memory[knownHead]{},
-		onTop:      &memory[knownActivity]{},
+		known:      &records.Memory[knownHeader]{},
+		heads:      &records.Memory[knownHead]{},
+		onTop:      &records.Memory[knownActivity]{},
 		pushes:     &pushes{kept: map[pushKey]keptPush{}},
 	}
 	for _, opt := range opts {
 		opt(s)
 	}
 	s.db = records.New(engine, s.random)
-	s.owner = s
+	s.owner, s.complete = s, s.arrived
 	if s.content.Codec == nil {
 		s.content.Codec = content.NewCodec()
 	}
@@ -124,7 +141,7 @@ func (s *Store) Base() records.Base {
 func (s *Store) With(opts ...Option) *Store {
 	other := *s
 	other.dependents, other.watching = nil, nil
-	other.owner = &other
+	other.owner, other.complete = &other, other.arrived
 	for _, opt := range opts {
 		opt(&other)
 	}

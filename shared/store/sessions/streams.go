@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/store/records"
@@ -102,7 +104,7 @@ func seenAt(slots []streamItem, slot int64) *streamItem {
 func (s *Store) seizeStream(
 	ctx context.Context, p quota.Pick, was *streamItem, in quota.Stream, holder string,
 ) (quota.Lease, error) {
-	k, now := streamKey(in.UserID, p.Slot), s.millis()
+	k, now := keys.StreamKey(in.UserID, p.Slot), s.millis()
 	it := streamItem{
 		PK: k.PK, SK: k.SK, Subject: in.Subject, Holder: holder, Taken: now,
 		Until: now + (in.Lasting + streamSlack).Milliseconds(),
@@ -140,7 +142,7 @@ func (s *Store) HoldsStream(ctx context.Context, l quota.Lease) (bool, error) {
 	if l.Holder == "" {
 		return true, nil
 	}
-	item, err := s.db.GetEventually(ctx, streamKey(l.UserID, l.Slot))
+	item, err := s.db.GetEventually(ctx, keys.StreamKey(l.UserID, l.Slot))
 	if err != nil {
 		return false, fmt.Errorf("read the place of a stream: %w", err)
 	}
@@ -168,7 +170,7 @@ func (s *Store) EndStream(ctx context.Context, l quota.Lease, expected bool) err
 	if expected {
 		err = s.untilStream(ctx, l, s.millis()+quota.StreamGrace.Milliseconds(), true)
 	} else {
-		err = s.db.Delete(ctx, streamKey(l.UserID, l.Slot), heldBy(l))
+		err = s.db.Delete(ctx, keys.StreamKey(l.UserID, l.Slot), heldBy(l))
 	}
 	return records.Ignoring(err, table.ErrConditionFailed)
 }
@@ -179,7 +181,7 @@ func (s *Store) untilStream(ctx context.Context, l quota.Lease, until int64, end
 	if l.Holder == "" {
 		return nil
 	}
-	return s.db.Update(ctx, streamKey(l.UserID, l.Slot), []table.Change{
+	return s.db.Update(ctx, keys.StreamKey(l.UserID, l.Slot), []table.Change{
 		table.Set(table.At(streamUntil), until), table.Set(table.At(streamEnded), ended),
 		table.Set(table.At(streamExpires), expiresOf(until)),
 	}, heldBy(l))
@@ -203,7 +205,7 @@ func slotNumber(sk string) int64 {
 // streamSlots reads the places of a user's streams, strongly consistent.
 func (s *Store) streamSlots(ctx context.Context, user string) ([]streamItem, error) {
 	var slots []streamItem
-	err := s.db.Pages(ctx, records.Partition(streamsPK(user)), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Partition(keys.StreamsPK(user)), func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			var slot streamItem
 			if err := table.Decode(item, &slot); err != nil {

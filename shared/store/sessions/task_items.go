@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
@@ -49,13 +51,13 @@ type invocationPosition struct {
 	Position int64  `dynamodbav:"p" json:"p"`
 }
 
-func (p *taskPointer) id() string { return p.SK[len(prefixTaskPointer):] }
+func (p *taskPointer) id() string { return p.SK[len(keys.PrefixTaskPointer):] }
 
 func (p *taskPointer) key() table.Key { return table.NewKey(p.PK, p.SK) }
 
-func (p *taskPointer) log() string { return p.PK[len(prefixLog):] }
+func (p *taskPointer) log() string { return p.PK[len(keys.PrefixLog):] }
 
-func (p *taskPointer) taskKey() table.Key { return taskKey(p.log(), p.Position, p.id()) }
+func (p *taskPointer) taskKey() table.Key { return keys.TaskKey(p.log(), p.Position, p.id()) }
 
 // unmoved is the condition that the pointer is unchanged since it was read.
 func (p *taskPointer) unmoved() table.Condition {
@@ -143,7 +145,7 @@ func (s *Store) shown(
 	for _, name := range slices.Sorted(maps.Keys(content.Invocations)) {
 		at := content.Invocations[name]
 		if at.Log == "" {
-			at.Log = item.PK[len(prefixLog):]
+			at.Log = item.PK[len(keys.PrefixLog):]
 		}
 		if !timeline.Shows(at.Log, at.Position) {
 			hidden = append(hidden, name)
@@ -152,7 +154,7 @@ func (s *Store) shown(
 	if content.Bubbles, err = task.Without(content.Bubbles, hidden); err != nil {
 		return task.Task{}, fmt.Errorf("task %s: %w", id, errors.Join(table.ErrUnreadable, err))
 	}
-	if item.PK != logPK(h.Log) {
+	if item.PK != keys.LogPK(h.Log) {
 		content.Bubbles = session.RewriteForFork(content.Bubbles, h.id(), func(string) string { return id })
 		content.Metadata = session.RewriteForFork(content.Metadata, h.id(), func(string) string { return id })
 	}

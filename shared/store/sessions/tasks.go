@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -51,7 +53,7 @@ func (s *Store) save(ctx context.Context, h *header, t task.Save) (task.Task, bo
 // the fork. Nil means that there is none.
 func (s *Store) pointer(ctx context.Context, h *header, id string) (*taskPointer, error) {
 	var p taskPointer
-	found, err := s.db.Get(ctx, taskPointerKey(h.Log, id), &p)
+	found, err := s.db.Get(ctx, keys.TaskPointerKey(h.Log, id), &p)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +199,7 @@ func (s *Store) keepForForks(ctx context.Context, h *header, old *taskItem) (boo
 		return false, nil
 	}
 	kept := *old
-	kept.SK = fmt.Sprintf("%s%s#%010d", prefixKeptTask, old.SK[len(prefixTask):], h.ForkCount)
+	kept.SK = fmt.Sprintf("%s%s#%010d", keys.PrefixKeptTask, old.SK[len(keys.PrefixTask):], h.ForkCount)
 	kept.Until, kept.attribution, kept.Expires = h.ForkCount, attribution{}, 0
 	if err := s.db.Put(ctx, kept); err != nil {
 		return false, fmt.Errorf("keep a task for forks: %w", err)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -34,15 +36,15 @@ func (s *Store) copyToFork(ctx context.Context, h *header, id string) (*taskPoin
 	spots := maps.Clone(content.Invocations)
 	for name, at := range spots {
 		if at.Log == "" {
-			at.Log = seen.item.PK[len(prefixLog):]
+			at.Log = seen.item.PK[len(keys.PrefixLog):]
 		}
 		spots[name] = at
 	}
-	k := taskPointerKey(h.Log, id)
+	k := keys.TaskPointerKey(h.Log, id)
 	p := taskPointer{
 		PK: k.PK, SK: k.SK, User: h.User, Session: h.id(), Created: seen.item.Created,
 		Position: seen.seq, Invocations: spots, CopiedAt: seen.seq,
-		GPK: taskIndexPK(h.User, id), GSK: activitySK(seen.item.Created, h.id()),
+		GPK: keys.TaskIndexPK(h.User, id), GSK: keys.ActivitySK(seen.item.Created, h.id()),
 	}
 	if p.Invocations == nil {
 		p.Invocations = map[string]invocationPosition{}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/table"
@@ -34,10 +36,10 @@ func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Ta
 }
 
 func (s *Store) newPointer(h *header, id string) *taskPointer {
-	now, k := s.millis(), taskPointerKey(h.Log, id)
+	now, k := s.millis(), keys.TaskPointerKey(h.Log, id)
 	return &taskPointer{
 		PK: k.PK, SK: k.SK, User: h.User, Session: h.id(), Created: now, Invocations: map[string]invocationPosition{},
-		GPK: taskIndexPK(h.User, id), GSK: activitySK(now, h.id()),
+		GPK: keys.TaskIndexPK(h.User, id), GSK: keys.ActivitySK(now, h.id()),
 	}
 }
 

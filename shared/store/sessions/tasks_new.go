@@ -4,6 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -51,7 +54,7 @@ func (s *Store) eachNotStored(ctx context.Context, log string, all []placement, 
 		if len(rec.events) == 0 || rec.events[0].TaskID == "" {
 			continue
 		}
-		k := taskKey(log, p.Position, rec.events[0].TaskID)
+		k := keys.TaskKey(log, p.Position, rec.events[0].TaskID)
 		item, err := s.db.GetItem(ctx, k)
 		if err != nil {
 			return err
@@ -86,11 +89,11 @@ func (s *Store) tombstone(k table.Key, gen int64) table.Write {
 	}, table.ItemNotExists())
 }
 
-func (s *Store) tombstoneEnd() int64 { return s.now().Add(SweepGrace).Unix() }
+func (s *Store) tombstoneEnd() int64 { return s.now().Add(sweep.Grace).Unix() }
 
 // isNew reports whether a save that has begun before the task's pointer was written may
 // still be about to store the task.
-func (s *Store) isNew(p *taskPointer) bool { return p.Created > s.millis()-SweepGrace.Milliseconds() }
+func (s *Store) isNew(p *taskPointer) bool { return p.Created > s.millis()-sweep.Grace.Milliseconds() }
 
 // movePointer moves a task that is not stored yet.
 func (s *Store) movePointer(ctx context.Context, h *header, was, now *taskPointer) error {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -88,7 +90,7 @@ func (s *Store) listedTask(
 			}
 		}
 		if errors.Is(err, table.ErrUnreadable) || errors.Is(err, content.ErrChunksGone) {
-			s.leftOut(ctx, seen.item.key(), err)
+			s.Base().LeftOut(ctx, seen.item.key(), err)
 			return task.Task{}, false, nil
 		}
 		return t, err == nil, err
@@ -104,8 +106,8 @@ func cutTaskCursor(cursor string) (epoch int64, after string, err error) {
 	}
 	number, after, _ := strings.Cut(cursor, "|")
 	epoch, err = strconv.ParseInt(number, 10, 64)
-	seq, id, keyErr := taskOf(after)
-	if err != nil || keyErr != nil || epoch < 0 || id == "" || taskCursor(epoch, taskKey("", seq, id).SK) != cursor {
+	seq, id, keyErr := keys.TaskOf(after)
+	if err != nil || keyErr != nil || epoch < 0 || id == "" || taskCursor(epoch, keys.TaskKey("", seq, id).SK) != cursor {
 		return 0, "", fault.Field(fault.Malformed, "cursor", "was not given by this list")
 	}
 	return epoch, after, nil
@@ -136,7 +138,7 @@ func (s *Store) findShown(
 	_, item, err := s.findOwn(ctx, h, id)
 	switch {
 	case err == nil:
-		place, _, err := taskOf(item.SK)
+		place, _, err := keys.TaskOf(item.SK)
 		if err != nil {
 			return nil, err
 		}
@@ -191,7 +193,7 @@ func (s *Store) findOwn(ctx context.Context, h *header, taskID string) (p *taskP
 // readOwn is one attempt; errTaskMoved if the two do not belong together.
 func (s *Store) readOwn(ctx context.Context, h *header, taskID string) (*taskPointer, *taskItem, error) {
 	var p taskPointer
-	found, err := s.db.Get(ctx, taskPointerKey(h.Log, taskID), &p)
+	found, err := s.db.Get(ctx, keys.TaskPointerKey(h.Log, taskID), &p)
 	switch {
 	case err != nil:
 		return nil, nil, err

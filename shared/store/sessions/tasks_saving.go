@@ -5,6 +5,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -78,7 +80,7 @@ func (s *Store) announce(ctx context.Context, h *header, w taskWrite) (bool, err
 	}
 	next[id] = saving{Time: now, Version: max(w.old.Version, next[id].Version)}
 	changes := []table.Change{table.Set(table.At(headerSaving), next)}
-	if err := s.db.Update(ctx, sessionKey(h.id()), changes, h.unforked(), h.sameSaving()); err != nil {
+	if err := s.db.Update(ctx, keys.SessionKey(h.id()), changes, h.unforked(), h.sameSaving()); err != nil {
 		return false, err
 	}
 	h.Saving, h.recorded = next, true
@@ -91,7 +93,7 @@ func (s *Store) invalidatePendingSaves(ctx context.Context, source *header) ([]t
 	var writes []table.Write
 	for id, a := range source.savesUnderWay(s.millis()) {
 		var p taskPointer
-		found, err := s.db.Get(ctx, taskPointerKey(source.Log, id), &p)
+		found, err := s.db.Get(ctx, keys.TaskPointerKey(source.Log, id), &p)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -18,7 +20,7 @@ type taskSeen struct {
 	item *taskItem
 }
 
-func (t taskSeen) key() string { return taskKey("", t.seq, t.id).SK }
+func (t taskSeen) key() string { return keys.TaskKey("", t.seq, t.id).SK }
 
 // lineage is a fork between a log that a session reads and the session itself: it
 // may have changed what it took over.
@@ -38,7 +40,7 @@ func (s *Store) visitTasks(
 ) error {
 	for _, part := range byLog(timeline) {
 		first, last := part[0], part[len(part)-1]
-		if end := last.Last(); end > 0 && taskKey("", end+1, "").SK <= after {
+		if end := last.Last(); end > 0 && keys.TaskKey("", end+1, "").SK <= after {
 			continue
 		}
 		var err error
@@ -186,14 +188,14 @@ func (s *Store) taskItems(ctx context.Context, w taskWindow, visit func(taskSeen
 	if w.gen > 0 {
 		return s.taskItemsAsOf(ctx, w, visit)
 	}
-	return s.taskQuery(ctx, w, prefixTask, visit)
+	return s.taskQuery(ctx, w, keys.PrefixTask, visit)
 }
 
 // taskItemsAsOf visits the tasks that a fork sees: those that have not changed
 // since, and the kept versions of the others.
 func (s *Store) taskItemsAsOf(ctx context.Context, w taskWindow, visit func(taskSeen) (bool, error)) error {
 	found := map[string]taskSeen{} // by place and id: a task that moved may have a tombstone elsewhere
-	for _, prefix := range []string{prefixTask, prefixKeptTask} {
+	for _, prefix := range []string{keys.PrefixTask, keys.PrefixKeptTask} {
 		err := s.taskQuery(ctx, w, prefix, func(seen taskSeen) (bool, error) {
 			item := seen.item
 			if item.Gen < w.gen && (item.Until == 0 || w.gen <= item.Until) {
@@ -218,27 +220,27 @@ func (s *Store) taskItemsAsOf(ctx context.Context, w taskWindow, visit func(task
 func (s *Store) taskQuery(
 	ctx context.Context, w taskWindow, prefix string, visit func(taskSeen) (bool, error),
 ) error {
-	begin, end := max(prefix+pad(w.from), next(w.after)), prefix+"~"
+	begin, end := max(prefix+keys.Pad(w.from), next(w.after)), prefix+"~"
 	if w.to > 0 {
-		end = prefix + pad(w.to) + "$" // "$" comes right after "#"
+		end = prefix + keys.Pad(w.to) + "$" // "$" comes right after "#"
 	}
 	if begin > end {
 		return nil
 	}
-	q := records.Range(logPK(w.log), begin, end, true)
+	q := records.Range(keys.LogPK(w.log), begin, end, true)
 	if w.limit > 0 {
 		q.Limit = w.limit + 1
 	}
 	return s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {
 		for _, attrs := range items {
-			if table.Text(attrs, table.SK) == skTasksDeleted {
+			if table.Text(attrs, table.SK) == keys.SkTasksDeleted {
 				return false, missingSession()
 			}
 			var item taskItem
 			err := table.Decode(attrs, &item)
-			seq, id, keyErr := taskOf(item.SK)
+			seq, id, keyErr := keys.TaskOf(item.SK)
 			if err = errors.Join(err, keyErr); err != nil {
-				s.leftOut(ctx, records.KeyOf(attrs), err)
+				s.Base().LeftOut(ctx, records.KeyOf(attrs), err)
 				continue
 			}
 			if more, err := visit(taskSeen{seq: seq, id: id, item: &item}); err != nil || !more {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/keys"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -40,7 +42,7 @@ func (s *Store) root(ctx context.Context, h *header) (session.Branch, string, er
 		}
 		above, next, _, err := s.branch(ctx, from.Session, from.Log)
 		if errors.Is(err, table.ErrUnreadable) { // the tree begins below it
-			s.leftOut(ctx, sessionKey(from.Session), err)
+			s.Base().LeftOut(ctx, keys.SessionKey(from.Session), err)
 			return b, log, nil
 		}
 		if err != nil {
@@ -55,7 +57,7 @@ func (s *Store) root(ctx context.Context, h *header) (session.Branch, string, er
 // if it is neither.
 func (s *Store) branch(ctx context.Context, id, log string) (b session.Branch, from *origin, stored bool, err error) {
 	var h header
-	found, err := s.db.Get(ctx, sessionKey(id), &h)
+	found, err := s.db.Get(ctx, keys.SessionKey(id), &h)
 	if err != nil {
 		return session.Branch{}, nil, false, err
 	}
@@ -63,7 +65,7 @@ func (s *Store) branch(ctx context.Context, id, log string) (b session.Branch, f
 		return branchOf(&h), h.Origin, true, nil
 	}
 	var left deletedLog
-	if stored, err = s.db.Get(ctx, deletedKey(log), &left); err != nil {
+	if stored, err = s.db.Get(ctx, keys.DeletedKey(log), &left); err != nil {
 		return session.Branch{}, nil, false, err
 	}
 	b = session.Branch{ID: id, Deleted: true, CreatedTime: left.Created, Children: []session.Branch{}}
@@ -96,7 +98,7 @@ func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, dep
 	for _, c := range children {
 		under, _, stored, err := s.branch(ctx, c.Session, c.log())
 		if errors.Is(err, table.ErrUnreadable) {
-			s.leftOut(ctx, sessionKey(c.Session), err)
+			s.Base().LeftOut(ctx, keys.SessionKey(c.Session), err)
 			continue
 		}
 		if err != nil {
@@ -117,8 +119,8 @@ func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, dep
 // whether a log stays, fails if one is unreadable.
 func (s *Store) shownChildren(ctx context.Context, log string) ([]child, error) {
 	var out []child
-	err := s.db.Pages(ctx, records.Prefix(logPK(log), prefixChild, true), func(page []table.Item) (bool, error) {
-		out = append(out, decodeItems[child](ctx, s, page)...)
+	err := s.db.Pages(ctx, records.Prefix(keys.LogPK(log), keys.PrefixChild, true), func(page []table.Item) (bool, error) {
+		out = append(out, records.DecodeItems[child](ctx, s.Base(), page)...)
 		return true, nil
 	})
 	return out, err
@@ -127,7 +129,7 @@ func (s *Store) shownChildren(ctx context.Context, log string) ([]child, error) 
 // children reads which forks read a log.
 func (s *Store) children(ctx context.Context, log string) ([]child, error) {
 	var out []child
-	err := s.db.Pages(ctx, records.Prefix(logPK(log), prefixChild, true), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Prefix(keys.LogPK(log), keys.PrefixChild, true), func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			var c child
 			if err := table.Decode(item, &c); err != nil {

@@ -5,24 +5,21 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Change is a record of the table's stream: an item before and after a write. Old
-// is nil for a new item, New for a removed one.
-type Change struct {
-	Old, New table.Item
-}
-
 // WatchMessages returns the messages to watchers about a change, as decided by
 // watch.Messages. The kind of item is recognised by its key.
-func (s *Store) WatchMessages(ctx context.Context, c Change) (watch.LogUpdate, error) {
+func (s *Store) WatchMessages(ctx context.Context, c records.Change) (watch.LogUpdate, error) {
 	if c.New == nil { // removals have no messages
 		return watch.LogUpdate{}, nil
 	}
-	pk, sk := table.Text(c.New, attrPK), table.Text(c.New, attrSK)
-	log, ok := strings.CutPrefix(pk, prefixLog)
+	pk, sk := table.Text(c.New, table.PK), table.Text(c.New, table.SK)
+	log, ok := strings.CutPrefix(pk, keys.PrefixLog)
 	if !ok {
 		return watch.LogUpdate{}, nil
 	}
@@ -38,11 +35,11 @@ func (s *Store) WatchMessages(ctx context.Context, c Change) (watch.LogUpdate, e
 }
 
 // watchChange decodes a change of an item in a log's partition.
-func (s *Store) watchChange(ctx context.Context, c Change, sk string) (watch.Change, error) {
+func (s *Store) watchChange(ctx context.Context, c records.Change, sk string) (watch.Change, error) {
 	switch {
-	case sk == skDeleted:
+	case sk == keys.SkDeleted:
 		return watch.Change{Deleted: c.Old == nil}, nil
-	case strings.HasPrefix(sk, prefixEntry) && c.New[attrTombstone] == nil:
+	case strings.HasPrefix(sk, keys.PrefixEntry) && c.New[keys.AttrTombstone] == nil:
 		rec, err := s.decodeEntry(ctx, c.New)
 		switch {
 		case err != nil:
@@ -51,9 +48,9 @@ func (s *Store) watchChange(ctx context.Context, c Change, sk string) (watch.Cha
 			return watch.Change{Completed: rec.watched()}, nil
 		}
 		return watch.Change{Appended: rec.watched()}, nil
-	case sk == skQueue:
+	case sk == keys.SkQueue:
 		return s.changedQueue(c)
-	case strings.HasPrefix(sk, prefixSegment):
+	case strings.HasPrefix(sk, keys.PrefixSegment):
 		growth, err := growthOf(c)
 		return watch.Change{Grown: growth}, err
 	}
@@ -61,7 +58,7 @@ func (s *Store) watchChange(ctx context.Context, c Change, sk string) (watch.Cha
 }
 
 // changedQueue decodes a queue, unless only its place in the index has changed.
-func (s *Store) changedQueue(c Change) (watch.Change, error) {
+func (s *Store) changedQueue(c records.Change) (watch.Change, error) {
 	var was, now queueItem
 	if err := table.Decode(c.New, &now); err != nil {
 		return watch.Change{}, err
@@ -90,7 +87,7 @@ func (r *record) watched() *watch.Entry {
 
 // growthOf decodes the deltas that a segment has gained; all of them when it was quiet
 // before.
-func growthOf(c Change) (*watch.Growth, error) {
+func growthOf(c records.Change) (*watch.Growth, error) {
 	var was, now segment
 	if err := table.Decode(c.Old, &was); err != nil {
 		return nil, fmt.Errorf("unmarshal a segment: %w", err)

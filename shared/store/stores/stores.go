@@ -4,6 +4,8 @@ package stores
 import (
 	"context"
 
+	"github.com/rethread/rethread/shared/store/records"
+
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/a2apush"
 	"github.com/rethread/rethread/shared/store/automations"
@@ -81,7 +83,7 @@ func combine(s *sessions.Store) *Store {
 }
 
 // WatchMessages returns the update that a change of the table sends to watchers.
-func (s *Store) WatchMessages(ctx context.Context, c sessions.Change) (watch.LogUpdate, error) {
+func (s *Store) WatchMessages(ctx context.Context, c records.Change) (watch.LogUpdate, error) {
 	if c.New == nil {
 		return shares.Revocation(c.Old), nil
 	}

@@ -1,6 +1,7 @@
 package a2a_test
 
 import (
+	"github.com/rethread/rethread/shared/store/records"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -18,7 +19,6 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/follow"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
@@ -219,8 +219,8 @@ func streamStart(ctx context.Context, client *dynamodbstreams.Client, table stri
 	return out.ShardIterator, nil
 }
 
-func (n *fakeFanOut) deliver(ctx context.Context, sessionID string, records []streamtypes.Record) error {
-	for _, record := range records {
+func (n *fakeFanOut) deliver(ctx context.Context, sessionID string, changes []streamtypes.Record) error {
+	for _, record := range changes {
 		old, err := image(record.Dynamodb.OldImage)
 		if err != nil {
 			return err
@@ -229,7 +229,7 @@ func (n *fakeFanOut) deliver(ctx context.Context, sessionID string, records []st
 		if err != nil {
 			return err
 		}
-		news, err := n.store.WatchMessages(ctx, sessions.Change{Old: old, New: now})
+		news, err := n.store.WatchMessages(ctx, records.Change{Old: old, New: now})
 		if err != nil {
 			return err
 		}

@@ -7,9 +7,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/rethread/rethread/shared/store/records"
+
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
@@ -56,7 +57,7 @@ func (f *fanned) after(_ context.Context, c hooks.Call, _ table.Units, err error
 	for key, old := range f.old {
 		now := storetest.Item(f.t, f.under, key) //nolint:contextcheck // the test's own
 		if err == nil && !reflect.DeepEqual(old, now) && now != nil && passes(key, now) {
-			f.deliver(sessions.Change{Old: old, New: now}) //nolint:contextcheck // the test's own
+			f.deliver(records.Change{Old: old, New: now}) //nolint:contextcheck // the test's own
 		}
 	}
 	return err
@@ -67,7 +68,7 @@ func passes(key table.Key, now table.Item) bool {
 	return strings.HasPrefix(key.SK, "E#") || strings.HasPrefix(key.SK, "SG#") && now["q"] == nil
 }
 
-func (f *fanned) deliver(c sessions.Change) {
+func (f *fanned) deliver(c records.Change) {
 	ctx := context.WithoutCancel(f.t.Context())
 	update, err := f.store.WatchMessages(ctx, c)
 	if err != nil {

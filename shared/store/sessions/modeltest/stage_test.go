@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/sweep"
+
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/storetest"
@@ -113,7 +115,7 @@ func swept(ctx context.Context, t rapid.TB, engine table.Engine) []string {
 	t.Helper()
 	for n := range 4 { // a log waits for those that were forked from it
 		sweeper := stores.New(engine, sessions.WithCodec(storetest.Codec()), sessions.WithClock(func() time.Time {
-			return time.Now().Add(time.Duration(n+2) * sessions.SweepGrace)
+			return time.Now().Add(time.Duration(n+2) * sweep.Grace)
 		}))
 		if _, err := sweeper.Sweep(ctx); err != nil {
 			t.Fatalf("sweep: %v", err)

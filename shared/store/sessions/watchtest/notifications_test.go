@@ -20,7 +20,7 @@ import (
 // collector collects the events for receivers, from the table's stream.
 type collector struct {
 	store   *stores.Store
-	records *records
+	records *tableChanges
 	session string
 }
 

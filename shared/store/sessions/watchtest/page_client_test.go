@@ -40,7 +40,7 @@ type page struct {
 	trace []string
 }
 
-func newPage(t *testing.T, rt *rapid.T, f *functions, records *records) *page {
+func newPage(t *testing.T, rt *rapid.T, f *functions, records *tableChanges) *page {
 	t.Helper()
 	w := &page{
 		watching:  watching{t: t, store: f.store, records: records, id: uuid.NewString(), now: time.UnixMilli(0)},

@@ -3,38 +3,39 @@ package watchtest_test
 import (
 	"sync"
 
+	"github.com/rethread/rethread/shared/store/records"
+
 	"github.com/rethread/rethread/shared/store"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/memory"
 )
 
-// records are the changes of a table, in the order of its writes. TestFeed of package
+// tableChanges are the changes of a table, in the order of its writes. TestFeed of package
 // tabletest compares them with DynamoDB's stream of the same writes.
-type records struct {
+type tableChanges struct {
 	mu      sync.Mutex
 	changes []change
 }
 
 // change is a change of the table, and the item that it changed.
 type change struct {
-	sessions.Change
+	records.Change
 	key table.Key
 }
 
 // newTable returns an empty table and the record of its changes.
-func newTable() (table.Engine, *records) {
-	r := &records{}
+func newTable() (table.Engine, *tableChanges) {
+	r := &tableChanges{}
 	return memory.New(store.Schema(), memory.Feed(r.note)), r
 }
 
-func (r *records) note(before, after table.Item) {
+func (r *tableChanges) note(before, after table.Item) {
 	item := after
 	if item == nil {
 		item = before
 	}
 	c := change{
-		Change: sessions.Change{Old: before, New: after},
+		Change: records.Change{Old: before, New: after},
 		key:    table.Key{PK: table.Text(item, table.PK), SK: table.Text(item, table.SK)},
 	}
 	r.mu.Lock()
@@ -43,7 +44,7 @@ func (r *records) note(before, after table.Item) {
 }
 
 // next returns the changes since the last call.
-func (r *records) next() []change {
+func (r *tableChanges) next() []change {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := r.changes

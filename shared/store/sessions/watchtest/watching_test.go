@@ -75,7 +75,7 @@ const (
 type watching struct {
 	t       *testing.T
 	store   *stores.Store
-	records *records
+	records *tableChanges
 	id, log string
 	state   *view.State
 	now     time.Time

@@ -1,4 +1,4 @@
-package sessions
+package sweep
 
 import (
 	"context"
@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// eachShard sweeps the shards of one kind of work, each in its share of the time
+// EachShard sweeps the shards of one kind of work, each in its share of the time
 // that is left, and returns the total and the errors.
-func eachShard(
+func EachShard(
 	ctx context.Context, n uint32, name func(uint32) string, sweep func(context.Context, string) (int, error),
 ) (int, error) {
 	sum := 0
 	var failures []error
 	for shard := range n {
-		own, cancel := shareOfTime(ctx, int(n-shard))
+		own, cancel := Share(ctx, int(n-shard))
 		done, err := sweep(own, name(shard))
 		cancel()
 		sum += done
@@ -23,8 +23,8 @@ func eachShard(
 	return sum, errors.Join(failures...)
 }
 
-// shareOfTime returns a context with an equal share of the time that is left.
-func shareOfTime(ctx context.Context, among int) (context.Context, context.CancelFunc) {
+// Share returns a context with an equal share of the time that is left.
+func Share(ctx context.Context, among int) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(among))
 	}

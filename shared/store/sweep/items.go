@@ -1,4 +1,4 @@
-package sessions
+package sweep
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/rethread/rethread/shared/store/keys"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,7 +20,7 @@ import (
 
 // sweeping is a sweep under way.
 type sweeping struct {
-	s   *Store
+	b   records.Base
 	gpk string
 	due int64
 
@@ -29,9 +31,9 @@ type sweeping struct {
 	failures []error
 }
 
-func (w *sweeping) page(ctx context.Context, items []table.Item, visit sweepVisit) {
+func (w *sweeping) page(ctx context.Context, items []table.Item, visit Visit) {
 	var group errgroup.Group
-	group.SetLimit(sweepParallel)
+	group.SetLimit(parallel)
 	for _, item := range items {
 		if ctx.Err() != nil || w.failing() {
 			break
@@ -45,7 +47,7 @@ func (w *sweeping) page(ctx context.Context, items []table.Item, visit sweepVisi
 }
 
 // item handles one item in its share of the time.
-func (w *sweeping) item(ctx context.Context, item table.Item, visit sweepVisit) {
+func (w *sweeping) item(ctx context.Context, item table.Item, visit Visit) {
 	own, cancel := ctx, context.CancelFunc(func() {})
 	if deadline, ok := ctx.Deadline(); ok {
 		own, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
@@ -62,19 +64,19 @@ func (w *sweeping) item(ctx context.Context, item table.Item, visit sweepVisit) 
 			w.done++
 		}
 	case own.Err() != nil: // not finished: others go first
-		w.s.log.InfoContext(ctx, "an item takes longer than its share of the sweep", "kind", w.gpk, "item", k.PK+" "+k.SK)
+		w.b.Log.InfoContext(ctx, "an item takes longer than its share of the sweep", "kind", w.gpk, "item", k.PK+" "+k.SK)
 		w.move(ctx, item, 0)
 	case temporary(err):
 		w.fail(ctx, k, err, 1)
 		w.move(ctx, item, 0)
 	default:
 		w.fail(ctx, k, err, 0)
-		w.move(ctx, item, sweepPostpone)
+		w.move(ctx, item, postpone)
 	}
 }
 
 // visitSafely treats a panic as an error of the item.
-func visitSafely(ctx context.Context, k table.Key, visit sweepVisit) (done bool, err error) {
+func visitSafely(ctx context.Context, k table.Key, visit Visit) (done bool, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			done, err = false, fmt.Errorf("panic: %v", v)
@@ -90,23 +92,23 @@ func (w *sweeping) fail(ctx context.Context, k table.Key, err error, inARow int)
 	defer w.mu.Unlock()
 	w.failed++
 	w.inARow = inARow * (w.inARow + inARow)
-	if len(w.failures) < sweepReported {
+	if len(w.failures) < reported {
 		w.failures = append(w.failures, err)
-		w.s.log.ErrorContext(ctx, "an item cannot be swept and is postponed", "kind", w.gpk, "error", err)
+		w.b.Log.ErrorContext(ctx, "an item cannot be swept and is postponed", "kind", w.gpk, "error", err)
 	}
 }
 
 // move puts an item behind what is due now, plus a delay, unless another sweep has
 // moved it. If that fails the next sweep handles the item again.
 func (w *sweeping) move(ctx context.Context, item table.Item, by time.Duration) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepMove)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), MoveTime)
 	defer cancel()
-	was, line := table.Text(item, attrGSK), table.At(attrGSK)
+	was, line := table.Text(item, keys.AttrGSK), table.At(keys.AttrGSK)
 	_, id, _ := strings.Cut(was, "#")
-	err := w.s.db.Update(ctx, records.KeyOf(item),
-		[]table.Change{table.Set(line, activitySK(w.due+by.Milliseconds(), id))}, table.Equal(line, was))
+	err := w.b.DB.Update(ctx, records.KeyOf(item),
+		[]table.Change{table.Set(line, keys.ActivitySK(w.due+by.Milliseconds(), id))}, table.Equal(line, was))
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
-		w.s.log.WarnContext(ctx, "an item that cannot be swept could not be postponed", "kind", w.gpk, "error", err)
+		w.b.Log.WarnContext(ctx, "an item that cannot be swept could not be postponed", "kind", w.gpk, "error", err)
 	}
 }
 
@@ -114,7 +116,7 @@ func (w *sweeping) move(ctx context.Context, item table.Item, by time.Duration) 
 func (w *sweeping) failing() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.inARow >= sweepMaxFailures
+	return w.inARow >= maxFailures
 }
 
 // failure returns the errors of items, nil for none.
