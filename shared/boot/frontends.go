@@ -47,7 +47,7 @@ func startFrontEnd(handler func(frontend.Config, Deps) http.Handler) {
 			Sessions: d.Store, Rewinds: d.Store, Runs: d.Store, Agents: d, Grants: d.Store,
 			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 			Watch:    follow.Socket(endpoint, http.DefaultClient),
-			Streams:  d.Store, StreamTurn: turn,
+			Streams:  d.Store, StreamTurn: turn, Unseen: d.Store,
 			Log: d.Log, Now: time.Now, NewID: newOrderedID, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
 		}, d), d.Log, time.Now), nil
 	})

@@ -49,6 +49,7 @@
 //	unreadable item of a lane     DL#…         ASIDE#key#time
 //	keys that sign notifications  SIGN         KEYS
 //	quota usage of a user         Q#user       USE
+//	run that messages lacked      RU#session   RUN
 //	open stream of a user         ST#user      slot
 //	app in which a user has state UP#user      app
 //	erasure of a user's data      ER#user      ERASE

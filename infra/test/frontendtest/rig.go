@@ -67,7 +67,7 @@ func New(t testing.TB, handler func(frontend.Config) http.Handler, text string) 
 	})
 	r.Store = stores.New(engine, sessions.WithQuotas(quota.Limits{Streams: maxStreams}))
 	serve := handler(frontend.Config{
-		Sessions: r.Store, Rewinds: r.Store, Runs: crashing{r.Store, &r.crashes}, Agents: agents{}, Grants: r.Store, Streams: r.Store,
+		Sessions: r.Store, Rewinds: r.Store, Runs: crashing{r.Store, &r.crashes}, Agents: agents{}, Grants: r.Store, Streams: r.Store, Unseen: r.Store,
 		StartRun: r.start,
 		Watch:    r.watch, Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
 		CheckEvery: 500 * time.Millisecond, KeepAlive: time.Second,

@@ -16,6 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/store/signingkeys"
 	"github.com/rethread/rethread/shared/store/subscriptions"
 	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/unseen"
 	"github.com/rethread/rethread/shared/store/webhooks"
 )
 
@@ -39,6 +40,8 @@ type (
 	PushStore = a2apush.Store
 	// KeyStore stores the keys that sign notifications.
 	KeyStore = signingkeys.Store
+	// UnseenStore stores which runs' output readers have not been shown.
+	UnseenStore = unseen.Store
 )
 
 // Store is everything that the table stores. It is safe for concurrent use.
@@ -52,6 +55,7 @@ type Store struct {
 	*AutomationStore
 	*PushStore
 	*KeyStore
+	*UnseenStore
 }
 
 // New returns the store over a table that has the indexes of store.Schema.
@@ -76,6 +80,7 @@ func combine(s *sessions.Store) *Store {
 		AutomationStore:   automations.New(base, s.Codec(), waiting),
 		PushStore:         a2apush.New(base, s, waiting),
 		KeyStore:          signingkeys.New(base),
+		UnseenStore:       unseen.New(base),
 	}
 	s.Attach(all.PushStore, all.ShareStore, all.IdempotencyStore, all.SubscriptionStore, all.WebhookStore, all.AutomationStore)
 	s.AttachWatching(watching)

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/test/frontendtest"
-	"github.com/rethread/rethread/shared/domain/session"
 )
 
 const (
@@ -76,6 +75,61 @@ func TestChat(t *testing.T) {
 		}
 		if got := r.resume(t); got.Status != http.StatusNoContent {
 			t.Errorf("a run that is over is resumed: %d", got.Status)
+		}
+	})
+	t.Run("streams a run that ended since the messages were read without it", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		s := r.chat(t, list("u1"))
+		w := r.Work(t)
+		w.Write(t, "one ")
+		s.UntilText(t)
+		if got := r.messages(t); len(got) != 1 {
+			t.Errorf("during the run the session has the messages %v", got)
+		}
+		w.Complete(t, `{"text":"one two"}`, nil)
+		for range 2 { // another tab
+			mustEnd(t, r.resume(t), whole, "one two")
+		}
+		if got := r.messages(t); len(got) != 2 {
+			t.Errorf("after the run the session has the messages %v", got)
+		}
+		if got := r.resume(t); got.Status != http.StatusNoContent {
+			t.Errorf("a run that was read is resumed: %d", got.Status)
+		}
+	})
+	t.Run("streams the next run between two that are queued", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		r.chat(t, list("u1"))
+		w := r.Work(t)
+		second := r.chat(t, list("u1", "u2")+`,"rethread":{"on_active":"enqueue"}`)
+		w.Complete(t, `{"text":"one"}`, nil)
+		resumed := r.resume(t)
+		if resumed.Status != http.StatusOK {
+			t.Fatalf("got %d", resumed.Status)
+		}
+		r.StartQueued(t, "s")
+		w = r.Work(t)
+		w.Write(t, "two")
+		w.Complete(t, `{"text":"two"}`, nil)
+		mustEnd(t, resumed, whole, "two")
+		mustEnd(t, second, whole, "two")
+	})
+	t.Run("takes the last message alone, as the guide of the SDK sends it", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		for _, id := range []string{"u1", "u2"} {
+			r.said(t, `"message":{"id":"`+id+`","role":"user","parts":[{"type":"text","text":"`+id+`"}]}`, "a"+id)
+		}
+		mustShow(t, r, "u1", "u2")
+		answers := r.messages(t)
+		s := r.chat(t, `"trigger":"regenerate-message","messageId":"`+answers[1]["id"].(string)+`"`)
+		r.Work(t).Complete(t, `{"text":"again"}`, nil)
+		s.End(t)
+		mustShow(t, r, "u1")
+		if got := r.chat(t, `"trigger":"submit-message"`); got.Status != 422 || !strings.Contains(got.Body, `"pointer":"/messages"`) {
+			t.Errorf("a body without messages is answered with %d %s", got.Status, got.Body)
 		}
 	})
 	t.Run("resumes nothing in a session that does not exist", func(t *testing.T) {
@@ -190,106 +244,6 @@ func TestRewind(t *testing.T) {
 		r.said(t, list("u1", "@"+first, "u4"), "a4")
 		mustShow(t, r, "u1", "u4")
 	})
-}
-
-// Agents of the types http and chat_completions do not mark their calls: one without a
-// response is a question to the person, live and after a reload.
-func TestCallThatIsNotMarked(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	s := r.chat(t, list("u1"))
-	w := r.Work(t)
-	w.CompleteItem(t, `{"function_call":{"id":"own","name":"search","args":{}}}`, nil)
-	w.Begin(t)
-	w.CompleteItem(t, `{"function_response":{"id":"own","name":"search","response":{}}}`, nil)
-	w.Begin(t)
-	w.Complete(t, `{"function_call":{"id":"c1","name":"confirm","args":{"n":1}}}`, nil)
-	s.End(t)
-	executed := map[any]any{}
-	for _, c := range s.All {
-		if c["type"] == "tool-input-available" {
-			executed[c["toolCallId"]] = c["providerExecuted"]
-		}
-	}
-	if executed["own"] != true || executed["c1"] != false || s.Last()["finishReason"] != "tool-calls" {
-		t.Errorf("executed by the agent: %v, the end is %v", executed, s.Last())
-	}
-	messages := r.Call(t, "alice", http.MethodGet, "/ai-sdk/helper/s/messages", "")
-	if strings.Count(messages.Body, `"providerExecuted":true`) != 1 || strings.Contains(messages.Body, `"providerExecuted":false`) {
-		t.Errorf("a reload has %s", messages.Body)
-	}
-	answered := r.chat(t, `"messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"u1"}]},{"id":"`+w.Ref.RunID+
-		`","role":"assistant","parts":[{"type":"dynamic-tool","toolName":"confirm","toolCallId":"c1","state":"output-available","output":"yes"}]}]`)
-	r.Work(t).Complete(t, `{"text":"Done."}`, nil)
-	answered.End(t)
-	messages = r.Call(t, "alice", http.MethodGet, "/ai-sdk/helper/s/messages", "")
-	if strings.Count(messages.Body, `"providerExecuted":true`) != 1 || !strings.Contains(messages.Body, `"output":"yes"`) {
-		t.Errorf("after the answer a reload has %s", messages.Body)
-	}
-}
-
-func TestTruncated(t *testing.T) {
-	t.Parallel()
-	for reason, want := range map[string]string{"length": "length", "SAFETY": "content-filter", "STOP": "stop"} {
-		r := newRig(t)
-		s := r.chat(t, list("u1"))
-		r.Work(t).Complete(t, `{"text":"a"}`, func(e *session.Event) { e.Fields["finish_reason"] = json.RawMessage(`"` + reason + `"`) })
-		if s.End(t); s.Last()["finishReason"] != want {
-			t.Errorf("%s ends with %v", reason, s.Last())
-		}
-	}
-}
-
-func TestToolOutput(t *testing.T) {
-	t.Parallel()
-	for state, want := range map[string]string{
-		`"state":"output-available","output":"yes"`:                                   `{"result":"yes"}`,
-		`"state":"output-available","output":{"n":9007199254740993}`:                  `{"n":9007199254740993}`,
-		`"state":"output-error","errorText":"no"`:                                     `{"error":"no"}`,
-		`"state":"approval-responded","approval":{"id":"a","approved":true,"x":null}`: `{"approved":true}`,
-	} {
-		t.Run("answers a call with "+state, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t)
-			s := r.chat(t, list("u1"))
-			w := r.Work(t)
-			w.Complete(t, `{"function_call":{"id":"c1","name":"confirm","args":{"n":1}}}`, func(e *session.Event) {
-				e.Fields["long_running_tool_ids"] = json.RawMessage(`["c1"]`)
-			})
-			s.End(t)
-			if end := s.Last(); end["finishReason"] != "tool-calls" {
-				t.Errorf("got the end %v", end)
-			}
-			body := `"messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"u1"}]},{"id":"` + w.Ref.RunID +
-				`","role":"assistant","parts":[{"type":"dynamic-tool","toolName":"confirm","toolCallId":"c1",` + state + `}]}]`
-			answered := r.chat(t, body)
-			next := r.Work(t)
-			next.Write(t, "Done.")
-			resumed := r.resume(t)
-			resumed.UntilText(t)
-			next.Complete(t, `{"text":"Done."}`, nil)
-			resumed.End(t)
-			answer := "tool-output-available"
-			if strings.Contains(state, "errorText") {
-				answer = "tool-output-error"
-			}
-			mustEnd(t, r.chat(t, body), strings.Replace(whole, "start-step", answer+" start-step", 1), "Done.")
-			answered.End(t)
-			if answered.All[0]["messageId"] != w.Ref.RunID || resumed.All[3]["type"] != "start-step" || resumed.All[4]["toolCallId"] != "c1" {
-				t.Errorf("the message is not continued: %v %v", answered.All, resumed.All)
-			}
-			page, err := r.Store.Events(t.Context(), "alice", "s", session.EventQuery{View: session.Effective, Limit: 100})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := string(page.Events[2].Fields["content"]); !strings.Contains(got, `"response":`+want) {
-				t.Errorf("the agent gets %s", got)
-			}
-			if parts := r.messages(t)[1]["parts"].([]any); len(parts) != 4 {
-				t.Errorf("got %v", parts)
-			}
-		})
-	}
 }
 
 func TestStreams(t *testing.T) {

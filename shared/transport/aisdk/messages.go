@@ -1,6 +1,7 @@
 package aisdk
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -54,11 +55,28 @@ func (s *server) getMessages(w http.ResponseWriter, r *http.Request, _ string) e
 	if err != nil {
 		return err
 	}
+	if before == 0 {
+		if err := s.noteUnseen(r.Context(), of.ID, inProgress); err != nil {
+			return err
+		}
+	}
 	linkOlder(w.Header(), limit, page.Before)
 	if page.Messages == nil {
 		page.Messages = []convert.Message{}
 	}
 	return frontend.WriteJSON(w, page.Messages)
+}
+
+// noteUnseen notes the run whose output the messages of a session lack; "" for none.
+func (s *server) noteUnseen(ctx context.Context, sessionID, inProgress string) error {
+	noted, err := s.Unseen.Unseen(ctx, sessionID)
+	switch {
+	case err != nil || noted == inProgress:
+		return err
+	case inProgress != "":
+		return s.Unseen.NoteUnseen(ctx, sessionID, inProgress)
+	}
+	return s.Unseen.ForgetUnseen(ctx, sessionID)
 }
 
 // linkOlder adds the address of the page before a position, relative to that of the

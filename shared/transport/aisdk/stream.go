@@ -43,15 +43,15 @@ func (s *server) postChat(w http.ResponseWriter, r *http.Request, agent string) 
 	})
 }
 
-// resume streams the run in progress of a session, from the beginning of its message;
-// 204 without one.
+// resume streams the run in progress of a session, from the beginning of its message, or
+// one that has ended since the messages were read without it; 204 without either.
 func (s *server) resume(w http.ResponseWriter, r *http.Request, _ string) error {
 	id, err := sessionID(r)
 	if err != nil {
 		return err
 	}
 	of, p, err := s.ReadSession(r.Context(), id, access.Watch)
-	if errors.Is(err, fault.Of(fault.NotFound)) || err == nil && of.ActiveRunID == nil {
+	if errors.Is(err, fault.Of(fault.NotFound)) {
 		w.WriteHeader(http.StatusNoContent) // useChat resumes a chat that has no message yet, too
 		return nil
 	}
@@ -59,7 +59,11 @@ func (s *server) resume(w http.ResponseWriter, r *http.Request, _ string) error 
 		return err
 	}
 	return s.WithLease(r.Context(), func(ctx context.Context) error {
-		out, err := s.Active(ctx, of, p.Guest())
+		find := s.Active
+		if of.ActiveRunID == nil {
+			find = s.Missed
+		}
+		out, err := find(ctx, of, p.Guest())
 		if err != nil {
 			return err
 		}

@@ -112,6 +112,27 @@ func (s *Server) Active(ctx context.Context, of session.Session, guest bool) (Be
 	return out, err
 }
 
+// Missed returns the run to be streamed to a reader of a session without a run in
+// progress: the first one that is queued, or the one whose output was not among the
+// messages that were sent last. It has no RunID without one.
+func (s *Server) Missed(ctx context.Context, of session.Session, guest bool) (Begun, error) {
+	out := Begun{AsGuest: guest, After: of.HeadSeq, Ref: run.Ref{UserID: of.UserID, SessionID: of.ID}}
+	t, err := s.Runs.Thread(ctx, of.UserID, of.ID, run.ThreadQuery{Descending: true, Limit: 1})
+	if err != nil {
+		return out, err
+	}
+	if len(t.Queue.Starts) > 0 {
+		out.Ref.RunID, out.Queued = t.Queue.Starts[0].RunID, true
+		return out, nil
+	}
+	missed, err := s.Unseen.Unseen(ctx, of.ID)
+	if err != nil || missed == "" {
+		return out, err
+	}
+	of.ActiveRunID = &missed
+	return s.Active(ctx, of, guest)
+}
+
 // Busy returns the run that prevents another one; false if err has another reason.
 func Busy(err error) (string, bool) {
 	var f *fault.Error

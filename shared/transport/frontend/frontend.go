@@ -24,6 +24,14 @@ type Runs interface {
 	End(ctx context.Context, ref run.Ref, status run.Status, problem *run.Problem) (run.Run, error)
 }
 
+// Unseen notes the run without whose output a reader got the messages of a session.
+type Unseen interface {
+	NoteUnseen(ctx context.Context, sessionID, runID string) error
+	// Unseen returns the run that was noted; "" without one.
+	Unseen(ctx context.Context, sessionID string) (string, error)
+	ForgetUnseen(ctx context.Context, sessionID string) error
+}
+
 // Agents reports which agents are configured.
 type Agents interface {
 	HasAgent(name string) bool
@@ -43,6 +51,8 @@ type Config struct {
 	Watch follow.WatchFunc
 	// Streams counts the open streams of each caller; nil does not limit them.
 	Streams quota.Streams
+	// Unseen notes the runs without whose output messages were sent.
+	Unseen Unseen
 
 	Log   *slog.Logger
 	Now   func() time.Time

@@ -32,6 +32,9 @@ func (r Request) Input(of session.Session, h conversation.History, unfinished bo
 	if err := r.list(&in, h.Thread(), shown); err != nil {
 		return in, err
 	}
+	if len(r.Messages) == 0 && r.Regenerate {
+		in.Messages = questions(turns, r.MessageID)
+	}
 	if err := r.answers(&in, h, shown); err != nil {
 		return in, err
 	}
@@ -51,14 +54,13 @@ func (r Request) Input(of session.Session, h conversation.History, unfinished bo
 // list adds the messages. A message of the assistant is several of the session's, which
 // have ids of their own.
 func (r Request) list(in *conversation.Input, thread *conversation.Thread, shown map[string][]string) error {
-	for i, m := range r.Messages {
+	for _, m := range r.Messages {
 		if m.Role == user {
-			at := in.At + "/" + strconv.Itoa(i)
-			parts, err := m.parts(at)
+			parts, err := m.parts()
 			if err != nil {
 				return err
 			}
-			in.Messages = append(in.Messages, conversation.Given{ID: m.ID, Role: user, Parts: parts, At: at})
+			in.Messages = append(in.Messages, conversation.Given{ID: m.ID, Role: user, Parts: parts, At: m.at})
 			continue
 		}
 		var own []conversation.Given
@@ -73,15 +75,29 @@ func (r Request) list(in *conversation.Input, thread *conversation.Thread, shown
 	return nil
 }
 
+// questions returns the user's messages that a message of the assistant answers.
+func questions(turns []*turn, answer string) []conversation.Given {
+	var out []conversation.Given
+	for _, t := range turns {
+		if t.answer != answer || !t.says() {
+			continue
+		}
+		for _, e := range t.inputs {
+			out = append(out, conversation.Given{ID: conversation.GivenID(e), Role: user})
+		}
+	}
+	return out
+}
+
 // parts returns a user's message as parts of an event.
-func (m Given) parts(at string) ([]conversation.Part, error) {
+func (m Given) parts() ([]conversation.Part, error) {
 	var parts []conversation.Part
 	for i, p := range m.Parts {
 		switch p.Type {
 		case "text":
 			parts = append(parts, conversation.TextPart(p.Text))
 		case "file":
-			file, err := p.file(at + "/parts/" + strconv.Itoa(i) + "/url")
+			file, err := p.file(m.at + "/parts/" + strconv.Itoa(i) + "/url")
 			if err != nil {
 				return nil, err
 			}
@@ -89,7 +105,7 @@ func (m Given) parts(at string) ([]conversation.Part, error) {
 		}
 	}
 	if len(parts) == 0 {
-		return nil, fault.Field(fault.Invalid, at+"/parts", "must have a text or a file")
+		return nil, fault.Field(fault.Invalid, m.at+"/parts", "must have a text or a file")
 	}
 	return parts, nil
 }

@@ -12,8 +12,8 @@ import (
 
 // Request is the body that DefaultChatTransport sends.
 type Request struct {
-	ID         string // the session's
-	Messages   []Given
+	ID         string  // the session's
+	Messages   []Given // all, or only the last one
 	Regenerate bool
 	MessageID  string // that was edited or is answered again; may be empty
 	RunID      string // "" derives it
@@ -26,6 +26,8 @@ type Given struct {
 	ID    string      `json:"id"`
 	Role  string      `json:"role"`
 	Parts []GivenPart `json:"parts"`
+
+	at string // its JSON pointer
 }
 
 // GivenPart is a part of a message: a text, a file, or a call with what the front end
@@ -76,21 +78,31 @@ func ParseRequest(body []byte) (r Request, err error) {
 	return r, r.takeOwn(o)
 }
 
+// takeMessages reads messages or, as the SDK's guide has it, message, the last of them.
+// A request that answers a message again may leave them out.
 func (r *Request) takeMessages(o jsonx.Object) error {
 	items, err := o.Array("messages")
 	if err != nil {
 		return err
 	}
+	at := func(i int) string { return o.Pointer("messages") + "/" + strconv.Itoa(i) }
+	if raw := o.Members["message"]; jsonx.IsNull(o.Members["messages"]) && !jsonx.IsNull(raw) {
+		items = []json.RawMessage{raw}
+		at = func(int) string { return o.Pointer("message") }
+	} else if jsonx.IsNull(o.Members["messages"]) && !r.Regenerate {
+		return fault.Field(fault.Invalid, o.Pointer("messages"), "is required, or message with the last one")
+	}
 	r.Messages = make([]Given, len(items))
 	for i, raw := range items {
-		at := "/messages/" + strconv.Itoa(i)
-		switch m := &r.Messages[i]; {
-		case !jsonx.IsObject(raw) || json.Unmarshal(raw, m) != nil:
-			return fault.Field(fault.Malformed, at, "must be a message of the AI SDK with parts")
-		case m.ID == "":
-			return fault.Field(fault.Invalid, at+"/id", "is required")
-		case m.Role == "":
-			return fault.Field(fault.Invalid, at+"/role", "is required")
+		m := &r.Messages[i]
+		if !jsonx.IsObject(raw) || json.Unmarshal(raw, m) != nil {
+			return fault.Field(fault.Malformed, at(i), "must be a message of the AI SDK with parts")
+		}
+		if m.at = at(i); m.ID == "" {
+			return fault.Field(fault.Invalid, m.at+"/id", "is required")
+		}
+		if m.Role == "" {
+			return fault.Field(fault.Invalid, m.at+"/role", "is required")
 		}
 	}
 	return nil

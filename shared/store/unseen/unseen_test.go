@@ -1,0 +1,36 @@
+package unseen_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+func TestUnseen(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	s := fixture.Store(t, sessions.WithClock(func() time.Time { return now }))
+	want := func(run string) {
+		t.Helper()
+		if got, err := s.Unseen(t.Context(), "s"); got != run || err != nil {
+			t.Errorf("got %q %v, want %q", got, err, run)
+		}
+	}
+	want("")
+	for _, run := range []string{"r1", "r2"} {
+		if err := s.NoteUnseen(t.Context(), "s", run); err != nil {
+			t.Fatal(err)
+		}
+		want(run)
+	}
+	now = now.Add(15 * time.Minute)
+	want("")
+	now = now.Add(-time.Minute)
+	want("r2")
+	if err := s.ForgetUnseen(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	want("")
+}
