@@ -92,6 +92,9 @@ func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound,
 	if err != nil {
 		return session.Rewound{}, err
 	}
+	if r.DryRun && m.h.Status == session.Failed {
+		m.h.Status = session.Idle
+	}
 	if !r.DryRun {
 		if err := m.write(ctx, newest); err != nil {
 			return session.Rewound{}, err

@@ -131,6 +131,9 @@ func (r *reader) header(ctx context.Context, c *conv) (string, error) {
 		ID: c.id, UserID: c.user, AppName: c.app, Name: c.name, Status: session.Idle,
 		Epoch: c.epoch, HeadSeq: int64(len(c.log)),
 	}
+	if c.failed {
+		want.Status = session.Failed
+	}
 	if c.run != "" {
 		want.Status, want.ActiveRunID = session.InProgress, &c.run
 	}
@@ -292,7 +295,7 @@ func external(e session.Event) []byte {
 		e.TaskID = "placed"
 	}
 	if e.Fields["run"] != nil { // the store decides when it began and ended
-		e.Fields = map[string]json.RawMessage{"type": e.Fields["type"]}
+		e = e.Without("run")
 	}
 	return mustJSON(e)
 }

@@ -107,14 +107,14 @@ func (m *machine) startRun(rt *rapid.T, c *conv) {
 		input = append(input, e)
 	}
 	if _, err := m.store.Start(rt.Context(), threads.Start{
-		Ref: ref, Mode: threads.External, Input: slices.Clone(input), OnActive: threads.Reject, OnFailed: threads.Discard,
+		Ref: ref, Mode: threads.External, Input: slices.Clone(input), OnActive: threads.Reject, OnFailed: threads.Keep,
 	}); err != nil {
 		rt.Fatalf("start: %v", err)
 	}
 	for _, e := range input {
 		m.world.add(c, e)
 	}
-	c.run = ref.RunID
+	c.run, c.failed = ref.RunID, false
 }
 
 func (m *machine) beginItem(rt *rapid.T, c *conv) {
@@ -170,21 +170,48 @@ func (m *machine) completeItem(rt *rapid.T, c *conv) {
 	}
 }
 
-// endRun ends a session's active run, if there is one, and its item.
+// endRun ends a session's active run, if there is one, and its item. What a run said
+// stays, also if it failed or was cancelled; then that item is marked or, if there is
+// none, the end itself.
 func (m *machine) endRun(rt *rapid.T, c *conv) {
 	if c.run == "" {
 		return
 	}
-	m.note(rt, "end %s in %s", c.run, c.id)
-	if _, err := m.store.End(rt.Context(), c.ref(), threads.Completed, nil); err != nil {
+	ways := []threads.Status{threads.Completed, threads.Failed, threads.Cancelled}
+	status := rapid.SampledFrom(ways).Draw(rt, "status")
+	m.note(rt, "end %s in %s as %s", c.run, c.id, status)
+	var err error
+	problem := threads.NewProblem("boom", "it broke")
+	switch status {
+	case threads.Completed:
+		problem = nil
+		_, err = m.store.End(rt.Context(), c.ref(), status, nil)
+	case threads.Failed:
+		_, err = m.store.End(rt.Context(), c.ref(), status, problem)
+	default:
+		problem = threads.NewProblem(threads.CodeCancelled, "the run was cancelled")
+		_, err = m.store.Cancel(rt.Context(), c.ref())
+	}
+	if err != nil {
 		rt.Fatalf("end: %v", err)
 	}
-	if c.open != nil {
-		c.open.event.Status, c.open.streamed = session.EventCompleted, true
-	}
-	m.world.add(c, session.Event{
+	end := session.Event{
 		InvocationID: c.run, Author: "system",
 		Fields: map[string]json.RawMessage{"type": json.RawMessage(`"run"`), "run": json.RawMessage(`{}`)},
-	}).hidden = true
+	}
+	marks := &end
+	if c.open != nil {
+		c.open.event.Status, c.open.streamed = session.EventCompleted, true
+		marks = &c.open.event
+	}
+	if problem != nil {
+		marks.Status = session.EventFailed
+		*marks = marks.With("error", mustJSON(problem))
+		if marks == &end {
+			end = end.With("content", json.RawMessage(`{"role":"model","parts":[]}`))
+		}
+	}
+	m.world.add(c, end).hidden = marks != &end || problem == nil
+	c.failed = status == threads.Failed
 	c.run, c.open = "", nil
 }

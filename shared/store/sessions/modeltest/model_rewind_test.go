@@ -159,6 +159,7 @@ func (x expected) check(got session.Rewound) string {
 // rewind applies a checked answer: the view is that of the point, and the marker's
 // deltas change the state.
 func (w *world) rewind(c *conv, x expected, r session.Rewind, got session.Rewound) {
+	c.failed = false
 	for name, version := range got.Artifacts {
 		key := session.ArtifactKey(name)
 		target, ok := x.must[key]

@@ -42,6 +42,7 @@ type conv struct {
 	tasks               []*record
 	run                 string // the active one
 	open                *entry // its item in progress
+	failed              bool   // the last run failed
 }
 
 // snapshot is what a session shows at one point of its log.
