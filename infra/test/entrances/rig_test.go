@@ -24,6 +24,7 @@ import (
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/a2a"
 	"github.com/rethread/rethread/shared/transport/agui"
 	"github.com/rethread/rethread/shared/transport/aisdk"
@@ -88,9 +89,13 @@ func noSocket(context.Context, access.Caller, string, watch.Cursor) (follow.Watc
 
 func newSystem(t testing.TB) *system {
 	t.Helper()
+	return newSystemOver(t, storetest.Engine(t), slog.New(slog.DiscardHandler))
+}
+
+func newSystemOver(t testing.TB, engine table.Engine, log *slog.Logger) *system {
+	t.Helper()
 	s := &system{clock: &clock{at: time.Now()}, made: map[int]string{}}
-	log := slog.New(slog.DiscardHandler)
-	s.store = stores.New(storetest.Engine(t), sessions.WithCodec(storetest.Codec()), sessions.WithClock(s.clock.now))
+	s.store = stores.New(engine, sessions.WithCodec(storetest.Codec()), sessions.WithClock(s.clock.now))
 	s.rest = routes(rest.Config{
 		Sessions: s.store, Rewinds: s.store, Artifacts: s.store, Tasks: s.store, Feedback: s.store, Idempotency: s.store,
 		Grants: s.store, Shares: s.store, Runs: s.store, Agents: agents{}, StartRun: noWorker, Automations: s.store,

@@ -8,7 +8,6 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
@@ -65,15 +64,19 @@ func header(status int, f *fault.Error) http.Header {
 	if status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
-	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || f.RetryAfter > 0 {
-		h.Set("Retry-After", retryAfter(f.RetryAfter))
+	if seconds := RetryAfter(status, f); seconds > 0 {
+		h.Set("Retry-After", strconv.Itoa(seconds))
 	}
 	return h
 }
 
-// retryAfter returns a delay in whole seconds, at least one.
-func retryAfter(d time.Duration) string {
-	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
+// RetryAfter returns after how many seconds to try again, at least one; 0 if the answer
+// does not say it.
+func RetryAfter(status int, f *fault.Error) int {
+	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable && f.RetryAfter <= 0 {
+		return 0
+	}
+	return max(1, int(math.Ceil(f.RetryAfter.Seconds())))
 }
 
 // Write sends the response.

@@ -109,6 +109,9 @@ func (t *Table) BatchWrite(ctx context.Context, writes []table.Write) error {
 	if len(writes) == 0 {
 		return nil
 	}
+	if err := late(ctx); err != nil {
+		return fmt.Errorf("write a batch: %w", err)
+	}
 	if _, err := t.engine.BatchWrite(ctx, writes); err != nil {
 		return fmt.Errorf("write a batch: %w", asBusy(err))
 	}
@@ -143,7 +146,7 @@ func asBusy(err error) error {
 	return err
 }
 
-// unread is the error of a read: asBusy, and also a fault.Busy if the caller's time is over.
+// unread is the error of what changed nothing: asBusy, and also a fault.Busy if the caller's time is over.
 func unread(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %w", busy("the table answers too slowly; try again"), err)

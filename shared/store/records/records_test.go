@@ -307,6 +307,24 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// A write whose caller's time is over is not sent, and refused like a read.
+func TestWrite_out_of_time(t *testing.T) {
+	t.Parallel()
+	engine := faults.New(memory.New(store.Schema()), nil)
+	under := records.New(engine, uuid.New)
+	ctx, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	for name, write := range map[string]func() error{
+		"write":       func() error { return under.Put(ctx, named("a")) },
+		"transaction": func() error { return under.Transact(ctx, table.Put(named("a"))) },
+		"batch":       func() error { return under.BatchWrite(ctx, []table.Write{table.Put(named("a"))}) },
+	} {
+		if err := write(); !errors.Is(err, fault.Of(fault.Busy)) || engine.Calls() > 0 {
+			t.Errorf("%s: %v after %d requests, want a refusal and none", name, err, engine.Calls())
+		}
+	}
+}
+
 // A read that outlasts its caller's time is a refusal that asks to try again.
 func TestRead_out_of_time(t *testing.T) {
 	t.Parallel()

@@ -46,6 +46,9 @@ func (t *Table) Write(ctx context.Context, w table.Write) error {
 	if fenceFor(ctx, w) != nil {
 		return t.writeFenced(ctx, w)
 	}
+	if err := late(ctx); err != nil {
+		return fmt.Errorf("write %s %s: %w", w.Key.PK, w.Key.SK, err)
+	}
 	tries := undecidedTries
 	if !repeatable(w) {
 		tries = 1
@@ -87,6 +90,9 @@ func undecided(err error) error {
 // recognises a transaction that it has carried out. After a lost answer a conflict
 // does not decide the outcome: the conflicting transaction may be the lost attempt.
 func (t *Table) Transact(ctx context.Context, writes ...table.Write) error {
+	if err := late(ctx); err != nil {
+		return fmt.Errorf("transaction: %w", err)
+	}
 	fence := fenceFor(ctx, writes...)
 	if fence != nil {
 		writes = append(slices.Clone(writes), fence.Check)
@@ -110,6 +116,15 @@ func (t *Table) Transact(ctx context.Context, writes ...table.Write) error {
 		err = fmt.Errorf("%w: %w", table.ErrConditionFailed, err)
 	}
 	return fmt.Errorf("transaction: %w", Exhausted(asBusy(err)))
+}
+
+// late returns why a write is not even sent: the caller's time is over. A write that was
+// sent when it ends is undecided.
+func late(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return unread(err)
+	}
+	return nil
 }
 
 func isConflict(err error) bool  { return errors.Is(err, table.ErrConflict) }

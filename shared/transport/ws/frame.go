@@ -31,6 +31,8 @@ type Answer struct {
 	Title     string            `json:"title,omitempty"`
 	Detail    string            `json:"detail,omitempty"`
 	Errors    []fault.Violation `json:"errors,omitempty"`
+	// RetryAfter is after how many seconds to try again, of an error that may pass.
+	RetryAfter int `json:"retry_after,omitempty"`
 }
 
 func answerFrames(kind string, act action) ([][]byte, error) {
@@ -53,7 +55,7 @@ func (a *api) errorFrame(ctx context.Context, act action, err error) []byte {
 		answer.Status = http.StatusInternalServerError
 	}
 	logs.Add(ctx, slog.Int(logs.Status, answer.Status)) // the gateway always gets 200
-	answer.Title = http.StatusText(answer.Status)
+	answer.Title, answer.RetryAfter = http.StatusText(answer.Status), problem.RetryAfter(answer.Status, f)
 	frame, err := jsonx.Marshal(answer)
 	if err != nil { // cannot fail: strings and numbers
 		panic(err)

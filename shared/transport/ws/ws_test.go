@@ -278,7 +278,7 @@ func TestSubscribe(t *testing.T) {
 		}{
 			{fault.Missing("session"), `"status":404,"title":"Not Found","detail":"session not found"`},
 			{fault.NotYours("session"), `"status":403,"title":"Forbidden","detail":"You do not have permission to access this session"`},
-			{fault.New(fault.Busy, "enough"), `"status":429,"title":"Too Many Requests","detail":"enough"`},
+			{fault.New(fault.Busy, "enough"), `"status":429,"title":"Too Many Requests","detail":"enough","retry_after":1`},
 		} {
 			w := newFakeDomain(t)
 			w.subscribe = c.err
