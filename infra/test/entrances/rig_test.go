@@ -44,6 +44,8 @@ type system struct {
 	link  string         // the header Link of the last answer
 	made  map[int]string // ids of entries of lists, by number
 
+	onlyTrusted bool // who may change the state of apps
+
 	rest                          []route
 	a2a, agui, aisdk, openai, mcp http.Handler
 }
@@ -149,8 +151,9 @@ func routes(c rest.Config) []route {
 
 // ServeHTTP chooses the handler of a path.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	user := r.Header.Get("User")
-	r = r.WithContext(access.WithCaller(records.Fencing(r.Context()), access.Caller{UserID: user, Token: "token", ChangesApp: true}))
+	caller := access.Caller{UserID: r.Header.Get("User"), Token: "token", Service: r.Header.Get("Service")}
+	caller.ChangesApp = !s.onlyTrusted || caller.Service != ""
+	r = r.WithContext(access.WithCaller(records.Fencing(r.Context()), caller))
 	path := r.URL.EscapedPath()
 	for prefix, h := range map[string]http.Handler{
 		"/a2a/": s.a2a, "/agui/": s.agui, "/ai-sdk/": s.aisdk, "/v1/": s.openai, "/mcp": s.mcp,

@@ -168,7 +168,7 @@ func (s *system) do(t testing.TB, r request) *httptest.ResponseRecorder {
 		path = "/api/v1" + path
 	}
 	ctx := access.WithCaller(rest.WithRequestID(t.Context(), "request"),
-		access.Caller{UserID: r.user, Admin: r.scope == adminScope, ChangesApp: true, Token: "token"})
+		access.Caller{UserID: r.user, Admin: strings.Contains(r.scope, adminScope), ChangesApp: true, Token: "token"})
 	h := s.a2a
 	if strings.HasPrefix(path, "/a2a/") {
 		ctx = a2a.WithBase(ctx, "https://api.example")
@@ -213,7 +213,7 @@ func (s *system) say(t testing.TB, user, scope, connection, body string) []frame
 	var event events.APIGatewayWebsocketProxyRequest
 	event.Body = body
 	event.RequestContext.EventType, event.RequestContext.ConnectionID = "MESSAGE", connection
-	event.RequestContext.Authorizer = map[string]any{"sub": user, "admin": strconv.FormatBool(scope == adminScope), "exp": fmt.Sprint(s.now().Add(time.Hour).Unix())}
+	event.RequestContext.Authorizer = map[string]any{"sub": user, "admin": strconv.FormatBool(strings.Contains(scope, adminScope)), "exp": fmt.Sprint(s.now().Add(time.Hour).Unix())}
 	if a, err := s.socket(t.Context(), event); err != nil || a.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d %v", body, a.StatusCode, err)
 	}

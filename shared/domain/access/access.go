@@ -53,6 +53,7 @@ func ParseRight(name string) (Right, error) {
 // store is called.
 type Permission struct {
 	Owner string
+	By    Caller // who has the permission
 	// Log is the session's log, set if the gate has read it.
 	Log   string
 	Right Right
@@ -84,7 +85,9 @@ func (p Permission) Label() string {
 }
 
 // ownerPermission returns the permission of a session's owner.
-func ownerPermission(userID string) Permission { return Permission{Owner: userID, Right: OwnerOnly} }
+func ownerPermission(c Caller) Permission {
+	return Permission{Owner: c.UserID, Right: OwnerOnly, By: c}
+}
 
 // refusal returns the fault for a caller without the right that an action needs.
 func refusal(a Action, has Permission) error {

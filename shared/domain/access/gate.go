@@ -97,7 +97,7 @@ func (g *Gate) Still(ctx context.Context, c Caller, sessionID string, a Action, 
 // answered, nobody gets by it what was written later. A guest's writes depend on the
 // share themselves (Grants.Fence).
 func (g *Gate) Do(ctx context.Context, c Caller, sessionID string, a Action, do func(Permission) error) error {
-	err := do(ownerPermission(c.UserID))
+	err := do(ownerPermission(c))
 	if !errors.Is(err, fault.Of(fault.Forbidden)) {
 		return err
 	}

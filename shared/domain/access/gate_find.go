@@ -43,7 +43,7 @@ func (g *Gate) findFor(
 		return Permission{}, Location{}, err
 	}
 	if found.Owner == c.UserID {
-		return ownerPermission(c.UserID), found, nil
+		return ownerPermission(c), found, nil
 	}
 	grants, err := g.grants.CallerGrants(ctx, c.UserID, found.SessionID)
 	if err != nil {

@@ -17,16 +17,28 @@ import (
 // owner's sessions have in common, which is the state and artifacts of the user and
 // the state of the app; they do not see the user's.
 
-// CheckEvent refuses an event by which a guest would change anything beyond the
-// session; at is the event's JSON pointer in the request, such as "/events/0".
-func (p Permission) CheckEvent(e session.Event, at string) error {
-	if !p.Guest() {
-		return nil
+// Admit returns an event of a request as it is to be stored, or refuses what its sender
+// may not change: a guest anything beyond the session, and others the state of the app
+// unless they are trusted with it. at is the event's JSON pointer in the request, such
+// as "/events/0".
+func (p Permission) Admit(e session.Event, at string) (session.Event, error) {
+	if err := p.CheckState(e.StateDelta, at+"/actions/state_delta"); err != nil {
+		return e, err
 	}
-	if err := onlySession(e.StateDelta, at+"/actions/state_delta"); err != nil {
-		return err
+	if p.Guest() {
+		if err := onlySession(e.ArtifactDelta, at+"/actions/artifact_delta"); err != nil {
+			return e, err
+		}
 	}
-	return onlySession(e.ArtifactDelta, at+"/actions/artifact_delta")
+	return p.By.Stamp(e), nil
+}
+
+// CheckState refuses changes of state as Admit does; at is their JSON pointer.
+func (p Permission) CheckState(delta session.Delta, at string) error {
+	if p.Guest() {
+		return onlySession(delta, at)
+	}
+	return p.By.CheckApp(delta, at)
 }
 
 // onlySession refuses keys of other scopes than the session's.
@@ -73,8 +85,10 @@ func (p Permission) Artifacts(versions []artifact.Version) []artifact.Version {
 }
 
 // Rewind restricts a rewind for the caller: a guest's restores only the session,
-// and may request nothing else.
+// and may request nothing else; the state of the app is left by those who may not
+// change it.
 func (p Permission) Rewind(r session.Rewind) (session.Rewind, error) {
+	r.KeepApp, r.CreatedBy = !p.By.ChangesApp, p.By.createdBy()
 	if !p.Guest() {
 		return r, nil
 	}

@@ -81,7 +81,7 @@ func (g Grant) exceeds(other Grant) bool {
 // out an action, or the fault of one who may not. now is in epoch milliseconds.
 func Decide(c Caller, s CallerGrants, a Action, now int64) (Permission, error) {
 	if c.UserID == s.Owner {
-		return ownerPermission(c.UserID), nil
+		return ownerPermission(c), nil
 	}
 	best := Grant{}
 	for _, g := range s.Grants {
@@ -89,15 +89,15 @@ func Decide(c Caller, s CallerGrants, a Action, now int64) (Permission, error) {
 			best = g
 		}
 	}
-	permission := Permission{Owner: s.Owner, Right: min(best.Right, Write), Share: best.Share, Until: best.Until}
+	permission := Permission{Owner: s.Owner, By: c, Right: min(best.Right, Write), Share: best.Share, Until: best.Until}
 	switch {
 	case permission.Right >= a.Right():
 		if c.Admin && a.Right() == Read { // sees more than a guest
-			return Permission{Owner: s.Owner, Right: Read}, nil
+			return Permission{Owner: s.Owner, By: c, Right: Read}, nil
 		}
 		return permission, nil
 	case c.Admin && a.Right() == Read:
-		return Permission{Owner: s.Owner, Right: Read}, nil
+		return Permission{Owner: s.Owner, By: c, Right: Read}, nil
 	case permission.Right != None:
 		return Permission{}, refusal(a, permission)
 	case c.Admin:

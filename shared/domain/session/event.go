@@ -195,8 +195,12 @@ func parseVersions(raw json.RawMessage, pointer string) (map[string]int64, error
 	return out, nil
 }
 
+// CreatedBy is the member that names the service that sent an event, and the user that
+// it acted for.
+const CreatedBy = "created_by"
+
 // SameAs reports whether two events have the same content, whatever the order of
-// members: an event with the same id and content is a redelivery.
+// members and whoever sent them: an event with the same id and content is a redelivery.
 func (e Event) SameAs(other Event) bool {
 	return e.InvocationID == other.InvocationID && e.Author == other.Author &&
 		reflect.DeepEqual(canonical(e.Fields), canonical(other.Fields))
@@ -205,7 +209,7 @@ func (e Event) SameAs(other Event) bool {
 func canonical(fields map[string]json.RawMessage) map[string]any {
 	out := make(map[string]any, len(fields))
 	for name, raw := range fields {
-		if v := jsonx.Canonical(raw); v != nil {
+		if v := jsonx.Canonical(raw); v != nil && name != CreatedBy {
 			out[name] = v
 		}
 	}

@@ -62,17 +62,24 @@ func (r Rewind) Marker(at MarkerAt, restored Delta) (Marker, error) {
 		},
 		Timeline: at.Then.Reopened(at.History.Log, at.Seq+1),
 	}
+	if r.CreatedBy != nil {
+		out.Event.Fields[CreatedBy] = r.CreatedBy
+	}
 	toSeq, all := at.History.Shown().Common(at.Then)
 	out.ToSeq, out.Back = toSeq, !all
 	return out, nil
 }
 
-// RewoundBy returns the report on a rewind that appended a marker and did not change
+// Rewound returns the report on a rewind that appended a marker and did not change
 // the conflicts, which are prefixed keys; now is the session after it.
-func RewoundBy(marker Event, now Session, conflicts []string) Rewound {
+func (r Rewind) Rewound(marker Event, now Session, conflicts []string) Rewound {
 	out := Rewound{Event: marker, Session: now, State: marker.StateDelta, Artifacts: marker.ArtifactDelta}
 	for _, key := range conflicts {
-		out.Conflicts = append(out.Conflicts, Conflict{Key: key})
+		reason := ChangedSince
+		if scope, _ := ScopeOf(key); r.keeps(scope) {
+			reason = NotPermitted
+		}
+		out.Conflicts = append(out.Conflicts, Conflict{Key: key, Reason: reason})
 	}
 	return out
 }

@@ -68,16 +68,21 @@ func TestRewind_Marker(t *testing.T) {
 	})
 }
 
-func TestRewoundBy(t *testing.T) {
+func TestRewound(t *testing.T) {
 	t.Parallel()
 	e := session.Event{StateDelta: session.Delta{"a": nil}, ArtifactDelta: map[string]int64{"f": 1}}
-	got := session.RewoundBy(e, session.Session{ID: "s"}, []string{"user:a", "app:b"})
+	got := session.Rewind{}.Rewound(e, session.Session{ID: "s"}, []string{"user:a", "app:b"})
 	want := session.Rewound{
 		Event: e, Session: session.Session{ID: "s"}, State: e.StateDelta, Artifacts: e.ArtifactDelta,
-		Conflicts: []session.Conflict{{Key: "user:a"}, {Key: "app:b"}},
+		Conflicts: []session.Conflict{{Key: "user:a", Reason: session.ChangedSince}, {Key: "app:b", Reason: session.ChangedSince}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rewound (-want +got):\n%s", diff)
+	}
+	got = session.Rewind{KeepApp: true}.Rewound(e, session.Session{ID: "s"}, []string{"user:a", "app:b"})
+	want.Conflicts[1].Reason = session.NotPermitted
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rewound by a caller who leaves the state of the app (-want +got):\n%s", diff)
 	}
 }
 

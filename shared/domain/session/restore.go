@@ -19,7 +19,7 @@ type Current func(scope Scope, name string) (value json.RawMessage, by string)
 // Restored decides what a rewind restores from the state before its target: the
 // keys whose values have changed since, in the scopes that it restores. A shared
 // key that another session has changed since is a conflict instead, unless the
-// rewind restores those too. Conflicts are prefixed keys, sorted; artifacts are
+// rewind restores those too, and so is one that the rewind may not change. Conflicts are prefixed keys, sorted; artifacts are
 // given by name.
 func (r Rewind) Restored(then Delta, now Current) (restored Delta, conflicts []string) {
 	restored = Delta{}
@@ -29,7 +29,7 @@ func (r Rewind) Restored(then Delta, now Current) (restored Delta, conflicts []s
 		if !r.Has(scope) || SameValue(current, then[key]) {
 			continue
 		}
-		if by != "" && by != r.SessionID && !r.Restore {
+		if r.keeps(scope) || by != "" && by != r.SessionID && !r.Restore {
 			conflicts = append(conflicts, ShownKey(key))
 			continue
 		}
@@ -37,6 +37,9 @@ func (r Rewind) Restored(then Delta, now Current) (restored Delta, conflicts []s
 	}
 	return restored, conflicts
 }
+
+// keeps reports whether the rewind leaves a scope's state as it is.
+func (r Rewind) keeps(s Scope) bool { return r.KeepApp && s == ScopeApp }
 
 // ShownKey returns a state key in its external form; artifacts are given by name.
 func ShownKey(key string) string {

@@ -47,6 +47,12 @@ func TestRewindRestored(t *testing.T) {
 			then:   session.Delta{"user:a": raw("1")}, now: map[string]held{"user:a": {"2", "other"}},
 			want: session.Delta{"user:a": raw("1")},
 		},
+		"the state of the app is left and reported": {
+			rewind: session.Rewind{KeepApp: true, Restore: true},
+			then:   session.Delta{"a": raw("1"), "user:a": raw("1"), "app:a": raw("1"), "app:same": raw("2")},
+			now:    map[string]held{"app:a": {"2", "s"}, "app:same": {"2", "s"}},
+			want:   session.Delta{"a": raw("1"), "user:a": raw("1")}, conflicts: []string{"app:a"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

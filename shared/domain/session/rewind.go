@@ -26,6 +26,11 @@ type Rewind struct {
 	// ExpectedSeq is the head of the log that the caller has seen, so that the rewind
 	// hides nothing that came since; nil accepts any head.
 	ExpectedSeq *int64
+	// KeepApp leaves the state of the app as it is, and reports what would have changed as
+	// conflicts.
+	KeepApp bool
+	// CreatedBy is the marker's member of that name; nil for none.
+	CreatedBy json.RawMessage
 	// Nonce becomes the marker's invocation id, by which a rewind whose answer was
 	// lost is recognised.
 	Nonce string
@@ -56,11 +61,20 @@ type Rewound struct {
 	Conflicts []Conflict
 }
 
-// Conflict is a shared key, with its prefix, that was not restored because another
-// session has changed it since.
+// Conflict is a shared key, with its prefix, that was not restored.
 type Conflict struct {
-	Key string `json:"key"`
+	Key    string `json:"key"`
+	Reason Reason `json:"reason"`
 }
+
+// Reason is why a key was not restored.
+type Reason string
+
+// The reasons of conflicts.
+const (
+	ChangedSince Reason = "changed_since" // by another session
+	NotPermitted Reason = "not_permitted" // the caller may not change the state of the app
+)
 
 // ForkOf is a request for a new session that begins with what another one shows, up
 // to but not including the first entry with an invocation id.

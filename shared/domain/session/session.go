@@ -113,6 +113,8 @@ type New struct {
 	KeyedBy string
 	// Chain is the automations that led to the session, the first one first.
 	Chain []string
+	// CreatedBy is the member of that name of the event with the initial state; nil for none.
+	CreatedBy json.RawMessage
 }
 
 // Validate sets the defaults and returns a fault that names the field that breaks a

@@ -26,7 +26,7 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 		if err := s.admitSession(ctx, n.UserID); err != nil {
 			return s.createdOr(ctx, n, err)
 		}
-		at, err := s.create(ctx, h, n.State.Stored().Values())
+		at, err := s.create(ctx, h, n.State.Stored().Values(), n.CreatedBy)
 		switch {
 		case errors.Is(err, table.ErrConditionFailed):
 			return s.createdOr(ctx, n, err)
@@ -87,7 +87,7 @@ func (s *Store) created(ctx context.Context, n session.New) (*session.Session, e
 }
 
 // create writes the header, with the initial state as the log's first event.
-func (s *Store) create(ctx context.Context, h *header, state session.Delta) (head, error) {
+func (s *Store) create(ctx context.Context, h *header, state session.Delta, by json.RawMessage) (head, error) {
 	along := s.createWrites(h)
 	if len(state) == 0 {
 		return head{next: 1}, s.db.PutWith(ctx, table.Put(h, table.ItemNotExists()), along)
@@ -96,7 +96,7 @@ func (s *Store) create(ctx context.Context, h *header, state session.Delta) (hea
 	if err != nil {
 		return head{}, err
 	}
-	r, err := s.firstEntry(ctx, h, state, change)
+	r, err := s.firstEntry(ctx, h, state, by, change)
 	if err != nil {
 		return head{}, err
 	}
@@ -120,7 +120,7 @@ func (s *Store) create(ctx context.Context, h *header, state session.Delta) (hea
 // firstEntry is the event with a session's initial state: the state is in the log
 // like any other change, so that a rewind can restore it.
 func (s *Store) firstEntry(
-	ctx context.Context, h *header, state session.Delta, change *stateChange,
+	ctx context.Context, h *header, state session.Delta, by json.RawMessage, change *stateChange,
 ) (*record, error) {
 	actions, err := jsonx.Marshal(session.Actions{StateDelta: state, ArtifactDelta: map[string]int64{}})
 	if err != nil {
@@ -129,6 +129,9 @@ func (s *Store) firstEntry(
 	e := session.Event{
 		ID: session.PositionalID(1, s.random()), InvocationID: s.random().String(), Author: "system",
 		StateDelta: state, Fields: map[string]json.RawMessage{"actions": actions},
+	}
+	if by != nil {
+		e.Fields[session.CreatedBy] = by
 	}
 	content := entryBody{
 		Time: h.Created, Events: []json.RawMessage{e.Own()}, Undo: []session.Delta{change.apply(state)},

@@ -100,7 +100,7 @@ func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound,
 			return session.Rewound{}, err
 		}
 	}
-	return m.result()
+	return m.result(r)
 }
 
 // target returns the position that the rewind goes back to: that of the first
@@ -187,6 +187,6 @@ func (s *Store) rewoundBefore(ctx context.Context, h *header, at head, r session
 	}
 	e := found.rec.events[0]
 	e.SessionID = h.id()
-	out := session.RewoundBy(e, now, found.rec.conflicts)
+	out := r.Rewound(e, now, found.rec.conflicts)
 	return &out, nil
 }

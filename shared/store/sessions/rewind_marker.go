@@ -106,8 +106,8 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 // to it.
 func (m *marker) attribution() attribution { return m.h.attribution().by(m.chain) }
 
-func (m *marker) result() (session.Rewound, error) {
+func (m *marker) result(r session.Rewind) (session.Rewound, error) {
 	e := m.rec.events[0]
 	now, err := m.s.render(m.h, m.at.after(m.rec))
-	return session.RewoundBy(e, now, m.plan.conflicts), err
+	return r.Rewound(e, now, m.plan.conflicts), err
 }

@@ -119,7 +119,7 @@ func TestRewind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, conflicts := `{"start":"here","user:last":"theirs"}`, []session.Conflict{{Key: "user:last"}}
+			want, conflicts := `{"start":"here","user:last":"theirs"}`, []session.Conflict{{Key: "user:last", Reason: session.ChangedSince}}
 			if restore {
 				want, conflicts = `{"start":"here"}`, nil
 			}

@@ -157,6 +157,7 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 	headRead := h.Now().UnixMilli()
 	ref := run.Ref{UserID: link.UserID, SessionID: link.SessionID, RunID: runID}
 	input.InvocationID = runID
+	input = access.CallerOf(ctx).Stamp(input)
 	undo, err := h.preparePush(ctx, link, runID, req)
 	if err != nil {
 		return link, err

@@ -62,7 +62,7 @@ func (b *Beginning) tryBegin(ctx context.Context) (Begun, error) {
 	isNew := errors.Is(err, fault.Of(fault.NotFound))
 	switch {
 	case isNew:
-		of, p = session.Session{ID: b.In.SessionID}, access.Permission{}
+		of, p = session.Session{ID: b.In.SessionID}, access.Permission{By: access.CallerOf(ctx)}
 	case err != nil:
 		return Begun{}, err
 	}

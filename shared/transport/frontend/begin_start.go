@@ -43,8 +43,12 @@ func (b *Beginning) start(ctx context.Context, out *Begun, of session.Session, i
 			return err
 		}
 	}
-	for i := range plan.Input {
-		plan.Input[i].InvocationID = out.Ref.RunID // a queue stores them as they are
+	for i, e := range plan.Input {
+		e.InvocationID = out.Ref.RunID // a queue stores them as they are
+		var err error
+		if plan.Input[i], err = p.Admit(e, ""); err != nil {
+			return err
+		}
 	}
 	started, err := b.Launch(ctx, run.Start{
 		Ref: out.Ref, Agent: b.Agent, Mode: run.Managed, Input: plan.Input, OnActive: b.In.OnActive,
@@ -89,7 +93,7 @@ func (b *Beginning) addState(ctx context.Context, of session.Session, p access.P
 	if last.Fields["actions"], err = jsonx.Marshal(map[string]any{"state_delta": last.StateDelta}); err != nil {
 		return err
 	}
-	return p.CheckEvent(*last, "")
+	return p.CheckState(last.StateDelta, "/state")
 }
 
 // rewind rewinds the session before an invocation. Another request that did the same

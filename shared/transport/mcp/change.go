@@ -79,7 +79,7 @@ func rewindTool() *sdk.Tool {
 			"state and artifacts get their earlier values. Ask the user first, and preview with dry_run, which changes nothing. " +
 			"Nothing is deleted: to undo the rewind, rewind again with rewind_before_invocation_id set to the " +
 			"undo_before_invocation_id of the result. State and artifacts that the user's sessions share are restored, too, unless " +
-			"scopes is [\"session\"]; conflicts lists the shared keys that were kept because other sessions have changed them since.",
+			"scopes is [\"session\"]; conflicts lists the shared keys that were kept, and why.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: &destructive, OpenWorldHint: new(bool)},
 	}
 }

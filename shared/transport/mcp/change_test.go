@@ -68,7 +68,7 @@ func TestRewind(t *testing.T) {
 		r.setState(t, "s", "i2", `{"mood":"happy","user:lang":"en"}`)
 		r.setState(t, "other", "o1", `{"user:lang":"de"}`)
 		got := must[changed](t, r.connect(t, alice), "rewind_session", object{"session_id": "s", "rewind_before_invocation_id": "i2"})
-		if diff := cmp.Diff(map[string]any{"mood": nil}, got.State); diff != "" || !cmp.Equal(got.Conflicts, []session.Conflict{{Key: "user:lang"}}) {
+		if diff := cmp.Diff(map[string]any{"mood": nil}, got.State); diff != "" || !cmp.Equal(got.Conflicts, []session.Conflict{{Key: "user:lang", Reason: session.ChangedSince}}) {
 			t.Errorf("(-want +got)\n%s%+v", diff, got)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend"
@@ -68,6 +69,11 @@ func (c *creation) start(ctx context.Context, at position) (found, error) {
 	history, input, err := c.events(at)
 	if err != nil {
 		return found{}, err
+	}
+	for _, events := range [][]session.Event{history, input} {
+		for i, e := range events {
+			events[i] = access.CallerOf(ctx).Stamp(e)
+		}
 	}
 	after := at.of.HeadSeq
 	record := convert.Record{After: after, Body: c.body, Tools: c.agents.ClientTools(c.req.Model), Shown: c.req.Shown}

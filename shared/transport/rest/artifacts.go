@@ -142,7 +142,7 @@ func (a *api) nameArtifact(c *call, id, invocation string, v artifact.Version) e
 		return err
 	}
 	_, _, err = a.Sessions.Append(c.Context(), session.Append{
-		SessionID: id, UserID: c.user, Events: []session.Event{e},
+		SessionID: id, UserID: c.user, Events: []session.Event{c.caller.Stamp(e)},
 	})
 	if err != nil {
 		return fmt.Errorf("version %d of artifact %q is stored and no event names it: %w", v.Version, v.Name, err)

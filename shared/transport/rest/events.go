@@ -129,7 +129,7 @@ func (c *call) events(items []json.RawMessage, identify bool) (events []session.
 		if err := e.CheckNew(at); err != nil {
 			return nil, nil, err
 		}
-		if err := c.permission.CheckEvent(e, at); err != nil {
+		if e, err = c.permission.Admit(e, at); err != nil {
 			return nil, nil, err
 		}
 		if e.ID == "" && c.key != "" && identify {

@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
@@ -60,7 +62,7 @@ func (a *api) importPart(c *call) (*reply, error) {
 	if u.Number, err = strconv.Atoi(chi.URLParam(c.Request, "part")); err != nil || u.Number < 1 || u.Number > archive.MaxParts {
 		return nil, fault.Field(fault.Malformed, "part", "must be 1 to %d", archive.MaxParts)
 	}
-	if u.Part, err = archive.Parse(c.body); err != nil {
+	if u.Part, err = c.parsePart(); err != nil {
 		return nil, err
 	}
 	return a.takePart(c, u)
@@ -126,14 +128,51 @@ func (a *api) document(c *call, id string) (*archive.Part, error) {
 	}
 	switch {
 	case format == archive.Format:
-		return archive.Parse(c.body)
+		return c.parsePart()
 	case format == tasksFormat, format == "" && body.Has("tasks"):
 		return a.taskDocument(c, body, id)
 	case format == "" && body.Has("events"):
-		return archive.FromADK(bytes.TrimSpace(c.body), id, a.Now().UnixMilli())
+		p, err := archive.FromADK(bytes.TrimSpace(c.body), id, a.Now().UnixMilli())
+		if err != nil {
+			return nil, err
+		}
+		return p, c.checkApp(p, true)
 	}
 	return nil, fieldFault(fault.Invalid, "/format",
 		"must be %q or %q, or absent from a list of tasks and from a session of google-adk", archive.Format, tasksFormat)
+}
+
+// parsePart reads the body in the project's own format.
+func (c *call) parsePart() (*archive.Part, error) {
+	p, err := archive.Parse(c.body)
+	if err != nil {
+		return nil, err
+	}
+	return p, c.checkApp(p, false)
+}
+
+// checkApp refuses a document with state of the app from a caller who may not change
+// that. The first event of a session of google-adk may be its state, isADK.
+func (c *call) checkApp(p *archive.Part, isADK bool) error {
+	first := 0
+	for i, e := range p.Events {
+		at := "/events/" + strconv.Itoa(i-first) + "/actions/state_delta"
+		if isADK && e.Log.Initial {
+			first, at = 1, "/state"
+		}
+		if err := c.caller.CheckApp(e.StateDelta, at); err != nil {
+			return err
+		}
+	}
+	if p.State == nil || isADK {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.State.App)) {
+		if err := c.caller.CheckAppKey("/state/app/" + jsonx.EscapePointer(name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // taskDocument returns the document of a list of tasks. With id "" it uses the

@@ -30,7 +30,7 @@ func (c *call) newRun() (s run.Start, err error) {
 		return s, err
 	}
 	for i, e := range s.Input {
-		if err := c.permission.CheckEvent(e, "/input/"+strconv.Itoa(i)); err != nil {
+		if s.Input[i], err = c.permission.Admit(e, "/input/"+strconv.Itoa(i)); err != nil {
 			return s, err
 		}
 	}

@@ -68,6 +68,10 @@ func (c *call) newSession() (session.New, error) {
 		return session.New{}, err
 	}
 	n.State = session.Delta(state.Members)
+	if err := c.caller.CheckApp(n.State, "/state"); err != nil {
+		return session.New{}, err
+	}
+	c.caller.StampNew(&n)
 	if n.Metadata, err = body.Raw("metadata"); err != nil {
 		return session.New{}, err
 	}

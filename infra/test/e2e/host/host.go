@@ -82,7 +82,7 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 	// The caller's context only ends the waiting; Stop ends the process cleanly.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), opts.Binary, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = opts.Root, greeting, opts.Output
-	cmd.Env = append(append(cmd.Environ(), "ADMIN_SCOPE=rethread:admin"), opts.Env...)
+	cmd.Env = append(append(cmd.Environ(), "ADMIN_SCOPE=rethread:admin", "APP_STATE_WRITERS=users"), opts.Env...)
 	cmd.SysProcAttr = dieWithParent()
 	cmd.WaitDelay = pipeTime
 	if err := cmd.Start(); err != nil {
