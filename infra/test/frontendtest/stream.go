@@ -71,6 +71,9 @@ func (s *Stream) Next(t testing.TB) map[string]any {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.ContainsAny(line, "\u0085\u2028\u2029") {
+			t.Fatalf("some readers split this line: %q", line)
+		}
 		data, ok := strings.CutPrefix(line, "data: ")
 		if !ok {
 			continue

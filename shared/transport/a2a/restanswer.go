@@ -39,7 +39,10 @@ func (w *restWriter) Write(text []byte) (int, error) {
 		return w.failure.Write(text)
 	}
 	w.written = true
-	return w.ResponseWriter.Write(text)
+	if _, err := w.ResponseWriter.Write(jsonx.Line(text)); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }
 
 // Flush implements http.Flusher.

@@ -107,7 +107,7 @@ func (w *rpcWriter) send() {
 			lines[i] = dataPrefix + string(w.call.complete([]byte(strings.TrimSuffix(data, "\n")))) + "\n"
 		}
 	}
-	_, _ = w.ResponseWriter.Write([]byte(strings.Join(lines, ""))) // the next write fails too
+	_, _ = w.ResponseWriter.Write(jsonx.Line([]byte(strings.Join(lines, "")))) // the next write fails too
 }
 
 // complete returns the response with what the library leaves out; text that is

@@ -72,6 +72,21 @@ func TestRun(t *testing.T) {
 			}
 		}
 	})
+	t.Run("says that a run was rewound when its request is repeated", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		r.said(t, "r1", list("u1"), "a1")
+		if _, err := r.Store.Rewind(t.Context(), session.Rewind{SessionID: "s", UserID: "alice", Before: "r1", Nonce: "n"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.run(t, "r1", list("u1")); got.Status != 409 || !strings.Contains(got.Body, `"code":"run_rewound"`) {
+			t.Errorf("got %d %s", got.Status, got.Body)
+		}
+		r.said(t, "r2", list("u1"), "a2")
+		if got := r.run(t, "r1", list("u1")); got.Status != 409 || !strings.Contains(got.Body, `"code":"run_rewound"`) {
+			t.Errorf("got %d %s", got.Status, got.Body)
+		}
+	})
 	t.Run("reports a run in progress, and replaces it on request", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)

@@ -287,8 +287,10 @@ func TestStreams(t *testing.T) {
 			}
 		}
 		for members, pointer := range map[string]string{
-			`"messages":[{"id":"u","role":"user","parts":[]}]`:                                 "/messages/0/parts",
-			`"messages":[{"id":"u","role":"user","parts":[{"type":"file","url":"data:x,y"}]}]`: "/messages/0/parts/0/url",
+			`"messages":[{"id":"u","role":"user","parts":[]}]`:                                           "/messages/0/parts",
+			`"messages":[{"id":"u","role":"user","parts":[{"type":"file","url":"data:x,y"}]}]`:           "/messages/0/parts/0/url",
+			`"messages":[{"id":"u","role":"user","parts":[{"type":"file","url":"data:a/b;base64,%%"}]}]`: "/messages/0/parts/0/url",
+			`"messages":[{"id":"u","role":"user","parts":[{"type":"file","url":"no address"}]}]`:         "/messages/0/parts/0/url",
 			`"trigger":"other"`: "/trigger",
 		} {
 			if s := r.chat(t, members); s.Status != http.StatusUnprocessableEntity || !strings.Contains(s.Body, pointer) {

@@ -23,13 +23,13 @@ func (b *Beginning) startedBefore(ctx context.Context, out *Begun, h conversatio
 		out.Before, out.Queued = h, true
 		return true, nil
 	}
-	if err := b.In.Repeats(h, out.Ref.RunID); err != nil {
-		return false, err
-	}
 	before, own := h.Split(out.Ref.RunID)
-	if len(own) == 0 {
+	if len(own) == 0 && !h.Partial { // before the comparison: its messages are new to the session again
 		return false, fault.New(fault.Conflict, "the run was rewound").
 			With("run_id", out.Ref.RunID).With("code", conversation.CodeRewound)
+	}
+	if err := b.In.Repeats(h, out.Ref.RunID); err != nil {
+		return false, err
 	}
 	out.Before, out.After = before, own[0].Seq-1
 	return true, nil

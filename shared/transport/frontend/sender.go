@@ -69,7 +69,7 @@ func (s *Sender) Send(events ...any) {
 			s.fail(err)
 			return
 		}
-		s.write(append(append([]byte("data: "), raw...), "\n\n"...))
+		s.write(append(append([]byte("data: "), jsonx.Line(raw)...), "\n\n"...))
 	}
 }
 
@@ -80,7 +80,7 @@ func (s *Sender) SendNamed(name string, event any) {
 		s.fail(err)
 		return
 	}
-	s.write(append(append([]byte("event: "+name+"\ndata: "), raw...), "\n\n"...))
+	s.write(append(append([]byte("event: "+name+"\ndata: "), jsonx.Line(raw)...), "\n\n"...))
 }
 
 // SendValue sends the only value of an answer.

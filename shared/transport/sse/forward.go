@@ -11,6 +11,7 @@ import (
 
 	eventstream "github.com/tmaxmax/go-sse"
 
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/transport/sse/order"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
@@ -163,7 +164,7 @@ func (s *stream) event(kind string, data []byte) error {
 	if at, ok := s.order.Cursor(); ok {
 		m.ID = eventstream.ID(at.String())
 	}
-	m.AppendData(text.String())
+	m.AppendData(string(jsonx.Line(text.Bytes())))
 	return s.write(&m)
 }
 

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -43,19 +44,32 @@ func (g given) parts(at string) ([]conversation.Part, error) {
 		Text     *string
 		Source   *Source
 		Metadata json.RawMessage
+
+		MIMEType, Data, URL, ID, Filename string // of the type binary, of versions before 1.0
 	}
 	if !jsonx.IsArray(g.Content) || json.Unmarshal(g.Content, &list) != nil {
 		return nil, fault.Field(fault.Invalid, at+"/content", "must be a string or a list of parts")
 	}
 	var parts []conversation.Part
 	for i, p := range list {
+		partAt := at + "/content/" + strconv.Itoa(i)
 		switch {
 		case p.Source == nil && p.Text != nil:
 			parts = append(parts, conversation.TextPart(*p.Text))
+		case p.Type == "binary":
+			file, err := binary(partAt, p.MIMEType, p.Data, p.URL, p.ID, p.Filename)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, file)
 		case p.Source != nil:
-			parts = append(parts, p.Source.part(p.Metadata))
+			file, err := p.Source.part(partAt+"/source/value", p.Metadata)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, file)
 		default:
-			return nil, fault.Field(fault.Invalid, at+"/content/"+strconv.Itoa(i), "must have a text or a source")
+			return nil, fault.Field(fault.Invalid, partAt, "must have a text or a source")
 		}
 	}
 	if len(parts) == 0 {
@@ -64,24 +78,50 @@ func (g given) parts(at string) ([]conversation.Part, error) {
 	return parts, nil
 }
 
+// binary returns a file as clients before 1.0 send it: its bytes, its address, or an id
+// that only its provider can find.
+func binary(at, mediaType, data, url, id, filename string) (conversation.Part, error) {
+	metadata, err := jsonx.Marshal(map[string]any{"filename": filename})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range []struct{ member, kind, value string }{{"data", "data", data}, {"url", "url", url}, {"id", "id", id}} {
+		if s.value != "" {
+			return Source{Type: s.kind, Value: s.value, MIMEType: &mediaType}.part(at+"/"+s.member, metadata)
+		}
+	}
+	return nil, fault.Field(fault.Invalid, at, "must have data, a url or an id")
+}
+
 // part returns a file as a part of an event. A file that only its provider can find is
-// described in words.
-func (s Source) part(metadata json.RawMessage) conversation.Part {
+// described in words. at is the JSON pointer of the value.
+func (s Source) part(at string, metadata json.RawMessage) (conversation.Part, error) {
 	mediaType := ""
 	if s.MIMEType != nil {
 		mediaType = *s.MIMEType
 	}
 	switch s.Type {
 	case "data":
+		if !conversation.IsBase64(s.Value) {
+			return nil, fault.Field(fault.Invalid, at, "must be base64")
+		}
 		var named struct{ Filename string }
 		if json.Unmarshal(metadata, &named) != nil {
 			named.Filename = ""
 		}
-		return conversation.DataPart(mediaType, s.Value, named.Filename)
+		return conversation.DataPart(mediaType, s.Value, named.Filename), nil
 	case "url":
-		return conversation.URLPart(mediaType, s.Value)
+		if data, inline := strings.CutPrefix(s.Value, "data:"); inline {
+			head, value, _ := strings.Cut(data, ";base64,")
+			mediaType = cmp.Or(mediaType, head)
+			return Source{Type: "data", Value: value, MIMEType: &mediaType}.part(at, metadata)
+		}
+		if !conversation.IsAddress(s.Value) {
+			return nil, fault.Field(fault.Invalid, at, "must be an address")
+		}
+		return conversation.URLPart(mediaType, s.Value), nil
 	}
-	return conversation.NamedPart(mediaType, s.Value)
+	return conversation.NamedPart(mediaType, s.Value), nil
 }
 
 // response returns the content of a tool's message as a function's response.

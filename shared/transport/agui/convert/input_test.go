@@ -38,6 +38,14 @@ func TestPlan_answers(t *testing.T) {
 			`"messages":[` + message("u0", "user") + `,{"id":"t","role":"tool","toolCallId":"c1","content":"yes"}]`,
 			`{"parts":[{"function_response":{"id":"c1","name":"confirm","response":{"result":"yes"}}}],"role":"user"}`,
 		},
+		"takes files of older clients": {
+			`"messages":[{"id":"u1","role":"user","content":[
+				{"type":"binary","mimeType":"image/png","data":"aGk=","filename":"a.png"},{"type":"binary","mimeType":"image/png","url":"https://a.example/b"},
+				{"type":"binary","mimeType":"image/png","url":"data:image/png;base64,aGk="},{"type":"binary","mimeType":"image/png","id":"f1"}]}]`,
+			`{"parts":[{"inline_data":{"data":"aGk=","display_name":"a.png","mime_type":"image/png"}},` +
+				`{"file_data":{"file_uri":"https://a.example/b","mime_type":"image/png"}},` +
+				`{"inline_data":{"data":"aGk=","mime_type":"image/png"}},{"text":"[file: image/png f1]"}],"role":"user"}`,
+		},
 		"keeps a result that is an object": {
 			`"messages":[{"id":"t","role":"tool","toolCallId":"c1","content":"{\"ok\":true}"}]`,
 			`{"parts":[{"function_response":{"id":"c1","name":"confirm","response":{"ok":true}}}],"role":"user"}`,
@@ -95,12 +103,16 @@ func TestParseInput_faults(t *testing.T) {
 		}
 	}
 	for body, pointer := range map[string]string{
-		`"messages":[{"id":"t","role":"tool","toolCallId":"c","content":"x"}]`:       "/messages/0/toolCallId",
-		`"messages":[{"id":"t","role":"user","content":3}]`:                          "/messages/0/content",
-		`"messages":[],"resume":[{"interruptId":"i","status":"resolved"}]`:           "/resume/0/interruptId",
-		`"messages":[],"forwardedProps":{"rethread":{"regenerate":true}}`:            "/messages",
-		`"messages":[{"id":"t","role":"user","content":[{"type":"text"}]}]`:          "/messages/0/content/0",
-		`"messages":[{"id":"\u0001","role":"user","content":"a control character"}]`: "/messages/0/id",
+		`"messages":[{"id":"t","role":"tool","toolCallId":"c","content":"x"}]`:                                     "/messages/0/toolCallId",
+		`"messages":[{"id":"t","role":"user","content":3}]`:                                                        "/messages/0/content",
+		`"messages":[],"resume":[{"interruptId":"i","status":"resolved"}]`:                                         "/resume/0/interruptId",
+		`"messages":[],"forwardedProps":{"rethread":{"regenerate":true}}`:                                          "/messages",
+		`"messages":[{"id":"t","role":"user","content":[{"type":"text"}]}]`:                                        "/messages/0/content/0",
+		`"messages":[{"id":"t","role":"user","content":[{"type":"binary","mimeType":"a/b","data":"%%"}]}]`:         "/messages/0/content/0/data",
+		`"messages":[{"id":"t","role":"user","content":[{"type":"binary","mimeType":"a/b"}]}]`:                     "/messages/0/content/0",
+		`"messages":[{"id":"t","role":"user","content":[{"type":"image","source":{"type":"data","value":"%%"}}]}]`: "/messages/0/content/0/source/value",
+		`"messages":[{"id":"t","role":"user","content":[{"type":"image","source":{"type":"url","value":"x"}}]}]`:   "/messages/0/content/0/source/value",
+		`"messages":[{"id":"\u0001","role":"user","content":"a control character"}]`:                               "/messages/0/id",
 	} {
 		_, err := request(t, `{"threadId":"s","runId":"r",`+body+`}`).Plan(conversation.History{}, conversation.Ends{})
 		var f *fault.Error

@@ -116,10 +116,13 @@ func (p GivenPart) file(at string) (conversation.Part, error) {
 		if p.URL == "" {
 			return nil, fault.Field(fault.Invalid, at, "is required")
 		}
+		if !conversation.IsAddress(p.URL) {
+			return nil, fault.Field(fault.Invalid, at, "must be an address, or a data URL")
+		}
 		return conversation.URLPart(p.MediaType, p.URL), nil
 	}
 	head, value, ok := strings.Cut(data, ";base64,")
-	if value, err := url.PathUnescape(value); ok && err == nil {
+	if value, err := url.PathUnescape(value); ok && err == nil && conversation.IsBase64(value) {
 		return conversation.DataPart(cmp.Or(p.MediaType, head), value, p.Filename), nil
 	}
 	return nil, fault.Field(fault.Invalid, at, "must have its data in base64")

@@ -211,13 +211,13 @@ func parseFile(o jsonx.Object, member, nameMember, otherwise string) (conversati
 func filePart(url, mediaType, name string) (conversation.Part, bool) {
 	data, ok := strings.CutPrefix(url, "data:")
 	if !ok {
-		return conversation.URLPart(mediaType, url), url != ""
+		return conversation.URLPart(mediaType, url), conversation.IsAddress(url)
 	}
 	head, value, ok := strings.Cut(data, ";base64,")
 	if own, _, _ := strings.Cut(head, ";"); own != "" {
 		mediaType = own
 	}
-	return conversation.DataPart(mediaType, value, name), ok && value != ""
+	return conversation.DataPart(mediaType, value, name), ok && conversation.IsBase64(value)
 }
 
 func isImage(mediaType string) bool { return strings.HasPrefix(mediaType, "image/") }

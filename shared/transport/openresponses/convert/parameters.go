@@ -127,6 +127,9 @@ func (r *Request) takeNested(o jsonx.Object, name string, obeyed map[string]bool
 		return err
 	}
 	DropNulls(of)
+	if err := checkFormat(of); err != nil {
+		return err
+	}
 	kept := map[string]json.RawMessage{}
 	for _, member := range slices.Sorted(maps.Keys(of.Members)) {
 		how, ok := members[member]
@@ -146,6 +149,29 @@ func (r *Request) takeNested(o jsonx.Object, name string, obeyed map[string]bool
 	raw, err := jsonx.Marshal(kept)
 	r.Offer.Parameters[name], r.Shown[name] = raw, raw
 	return err
+}
+
+// checkFormat checks the format of a text, if there is one.
+func checkFormat(of jsonx.Object) error {
+	if !of.Has("format") {
+		return nil
+	}
+	format, err := of.Object("format")
+	if err != nil {
+		return err
+	}
+	DropNulls(format)
+	kind, err := format.RequiredText("type")
+	if err != nil || kind != "json_schema" {
+		return err
+	}
+	if _, err := format.RequiredText("name"); err != nil {
+		return err
+	}
+	if !jsonx.IsObject(format.Members["schema"]) {
+		return fault.Field(fault.Malformed, format.Pointer("schema"), "is required, and must be an object")
+	}
+	return nil
 }
 
 func isPlainText(format json.RawMessage) bool {

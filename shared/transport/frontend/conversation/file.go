@@ -1,0 +1,34 @@
+package conversation
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+)
+
+// IsBase64 reports whether a text is bytes in base64, of the alphabet of addresses or the
+// usual one, with or without padding.
+func IsBase64(text string) bool {
+	if text == "" {
+		return false
+	}
+	usual := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
+	if padding := len(text) - len(strings.TrimRight(text, "=")); padding > 0 && len(text)%4 != 0 {
+		return false
+	}
+	_, err := base64.RawStdEncoding.DecodeString(usual)
+	return err == nil
+}
+
+// IsAddress reports whether a text is an absolute address. One of http or https has a
+// host.
+func IsAddress(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme == "" || strings.ContainsAny(text, " \t\r\n") {
+		return false
+	}
+	if u.Scheme == "http" || u.Scheme == "https" {
+		return u.Hostname() != ""
+	}
+	return u.Opaque != "" || u.Host != "" || len(u.Path) > 1
+}
