@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -161,6 +162,18 @@ func (r *Rig) UnitsAtStart() table.Units {
 // Users returns the texts of the user's effective messages in one of alice's sessions.
 func (r *Rig) Users(t testing.TB, sessionID string) []string {
 	t.Helper()
+	return r.texts(t, sessionID, func(e session.Event) bool { return e.Author == "user" })
+}
+
+// Texts returns the texts of all effective messages in one of alice's sessions, with "|"
+// between them.
+func (r *Rig) Texts(t testing.TB, sessionID string) string {
+	t.Helper()
+	return strings.Join(r.texts(t, sessionID, func(session.Event) bool { return true }), "|")
+}
+
+func (r *Rig) texts(t testing.TB, sessionID string, of func(session.Event) bool) []string {
+	t.Helper()
 	page, err := r.Store.Events(t.Context(), Alice, sessionID, session.EventQuery{View: session.Effective, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +181,7 @@ func (r *Rig) Users(t testing.TB, sessionID string) []string {
 	var out []string
 	for _, e := range page.Events {
 		var c struct{ Parts []struct{ Text string } }
-		if e.Author == "user" && json.Unmarshal(e.Fields["content"], &c) == nil && len(c.Parts) > 0 {
+		if of(e) && json.Unmarshal(e.Fields["content"], &c) == nil && len(c.Parts) > 0 {
 			out = append(out, c.Parts[0].Text)
 		}
 	}

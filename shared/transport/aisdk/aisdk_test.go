@@ -155,6 +155,28 @@ func TestChat(t *testing.T) {
 		if got := r.resume(t); got.Status != http.StatusNoContent {
 			t.Errorf("a stopped run is resumed: %d", got.Status)
 		}
+		r.said(t, list("u1", "@"+s.All[0]["messageId"].(string), "u2"), "a2")
+		if got := r.Texts(t, "s"); got != "u1|one |u2|a2" { // what was read stays
+			t.Errorf("the session shows %s", got)
+		}
+		r.said(t, list("u3"), "a3")
+		if got := r.Texts(t, "s"); got != "u1|one |u2|a2|u3|a3" {
+			t.Errorf("the session shows %s", got)
+		}
+	})
+	t.Run("answers again what was stopped, instead of it", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t)
+		s := r.chat(t, list("u1"))
+		r.Work(t).Write(t, "half")
+		s.UntilText(t)
+		r.Call(t, "alice", http.MethodPost, "/ai-sdk/helper/s/stop", "")
+		s.End(t)
+		again := `"trigger":"regenerate-message","messageId":"` + s.All[0]["messageId"].(string) + `",` + list("u1")
+		r.said(t, again, "a1")
+		if got := r.Texts(t, "s"); got != "u1|a1" {
+			t.Errorf("the session shows %s", got)
+		}
 	})
 	t.Run("refuses a request while another run is in progress, unless it replaces that", func(t *testing.T) {
 		t.Parallel()

@@ -67,7 +67,7 @@ func (b *Beginning) tryBegin(ctx context.Context) (Begun, error) {
 		return Begun{}, err
 	}
 	h := &History{}
-	unfinished := ""
+	var unfinished *run.Run
 	if !isNew {
 		if h, err = b.History(ctx, of); err != nil {
 			return Begun{}, err
@@ -87,10 +87,10 @@ func (b *Beginning) tryBegin(ctx context.Context) (Begun, error) {
 // begin begins the run with as much of the session's history as was read. It returns
 // conversation.ErrOlder before it has changed anything.
 func (b *Beginning) begin(
-	ctx context.Context, of session.Session, isNew bool, p access.Permission, h conversation.History, unfinished string,
+	ctx context.Context, of session.Session, isNew bool, p access.Permission, h conversation.History, unfinished *run.Run,
 ) (out Begun, err error) {
 	if b.Resolve != nil {
-		if b.In, err = b.Resolve(of, h, unfinished != ""); err != nil {
+		if b.In, err = b.Resolve(of, h, unfinished != nil); err != nil {
 			return Begun{}, err
 		}
 	}
@@ -105,7 +105,9 @@ func (b *Beginning) begin(
 		if of.ActiveRunID != nil && b.In.OnActive == run.Reject {
 			return out, fault.New(fault.Conflict, "a run is in progress").With("run_id", *of.ActiveRunID)
 		}
-		ends = b.endsOf(of, unfinished)
+		if ends, err = b.endsOf(ctx, of, unfinished); err != nil {
+			return out, err
+		}
 	}
 	in := b.In
 	in.Append = in.Append || of.ActiveRunID != nil && in.OnActive == run.Enqueue // the active run goes on

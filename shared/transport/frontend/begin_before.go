@@ -35,32 +35,36 @@ func (b *Beginning) startedBefore(ctx context.Context, out *Begun, h conversatio
 	return true, nil
 }
 
-// unfinished returns the last run of a session if it failed or was cancelled; "" without
+// unfinished returns the last run of a session if it failed or was cancelled; nil without
 // one, and during a run.
-func (b *Beginning) unfinished(ctx context.Context, of session.Session, h *History) (string, error) {
+func (b *Beginning) unfinished(ctx context.Context, of session.Session, h *History) (*run.Run, error) {
 	last := h.last()
 	if of.ActiveRunID != nil || last == "" {
-		return "", nil
+		return nil, nil
 	}
 	r, err := b.Runs.Run(ctx, run.Ref{UserID: of.UserID, SessionID: of.ID, RunID: last})
 	switch {
 	case errors.Is(err, fault.Of(fault.NotFound)): // not a run
-		return "", nil
+		return nil, nil
 	case err != nil:
-		return "", err
+		return nil, err
 	case r.Status == run.Failed || r.Status == run.Cancelled:
-		return last, nil
+		return &r, nil
 	}
-	return "", nil
+	return nil, nil
 }
 
 // endsOf returns the last run of a session if the next start removes it.
-func (b *Beginning) endsOf(of session.Session, unfinished string) conversation.Ends {
+func (b *Beginning) endsOf(ctx context.Context, of session.Session, unfinished *run.Run) (conversation.Ends, error) {
 	switch {
-	case of.ActiveRunID == nil:
-		return conversation.Ends{Discarded: unfinished}
-	case b.In.OnActive == run.Enqueue:
-		return conversation.Ends{}
+	case of.ActiveRunID == nil && unfinished != nil && unfinished.OnFailed != run.Keep:
+		return conversation.Ends{Discarded: unfinished.ID}, nil
+	case of.ActiveRunID == nil, b.In.OnActive == run.Enqueue:
+		return conversation.Ends{}, nil
 	}
-	return conversation.Ends{Replaced: *of.ActiveRunID}
+	active, err := b.Runs.Run(ctx, run.Ref{UserID: of.UserID, SessionID: of.ID, RunID: *of.ActiveRunID})
+	if err != nil || active.OnFailed == run.Keep {
+		return conversation.Ends{}, err
+	}
+	return conversation.Ends{Replaced: active.ID}, nil
 }

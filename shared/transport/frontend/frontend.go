@@ -20,7 +20,7 @@ import (
 type Runs interface {
 	follow.Runs
 	Start(ctx context.Context, s run.Start) (run.Run, error)
-	Cancel(ctx context.Context, ref run.Ref) (run.Run, error)
+	CancelAs(ctx context.Context, ref run.Ref, on run.OnFailed) (run.Run, error)
 	End(ctx context.Context, ref run.Ref, status run.Status, problem *run.Problem) (run.Run, error)
 }
 

@@ -166,14 +166,15 @@ func (s *Server) WithLease(ctx context.Context, do func(context.Context) error) 
 	return errors.Join(refused, err)
 }
 
-// Stop cancels the run in progress of a session. It returns the session's id and the
+// Stop cancels the run in progress of a session, and keeps what it said: a person has
+// read it. It returns the session's id and the
 // cancelled run; the zero run without one.
 func (s *Server) Stop(ctx context.Context, id string) (string, run.Run, error) {
 	of, _, err := s.ReadSession(ctx, id, access.CancelRun)
 	if err != nil || of.ActiveRunID == nil {
 		return of.ID, run.Run{}, err
 	}
-	stopped, err := s.Runs.Cancel(ctx, run.Ref{UserID: of.UserID, SessionID: of.ID, RunID: *of.ActiveRunID})
+	stopped, err := s.Runs.CancelAs(ctx, run.Ref{UserID: of.UserID, SessionID: of.ID, RunID: *of.ActiveRunID}, run.Keep)
 	return of.ID, stopped, err
 }
 

@@ -86,8 +86,13 @@ func TestCreate(t *testing.T) {
 		if r.response(t, begun["id"])["status"] != "cancelled" {
 			t.Error("it is not cancelled")
 		}
-		mustRefuse(t, r.post(t, `"input":"x","previous_response_id":"`+begun["id"].(string)+`"`), 400,
-			"previous_response_id", "previous_response_not_completed")
+		next := r.begin(t, `"input":"x","previous_response_id":"`+begun["id"].(string)+`"`) // what was said stays
+		if next["conversation"].(object)["id"] != begun["conversation"].(object)["id"] {
+			t.Errorf("it goes on elsewhere: %v", next)
+		}
+		if got := r.Texts(t, begun["conversation"].(object)["id"].(string)); got != "Hi|so far|x" {
+			t.Errorf("the conversation is %s", got)
+		}
 	})
 	t.Run("shows why a response failed", func(t *testing.T) {
 		t.Parallel()
@@ -102,6 +107,8 @@ func TestCreate(t *testing.T) {
 		if got := r.response(t, failed["id"]); got["status"] != "failed" {
 			t.Errorf("got %v", got)
 		}
+		mustRefuse(t, r.post(t, `"input":"x","previous_response_id":"`+failed["id"].(string)+`"`), 400,
+			"previous_response_id", "previous_response_not_completed")
 	})
 	t.Run("shows that a response is incomplete", func(t *testing.T) {
 		t.Parallel()

@@ -25,7 +25,7 @@ func (c *creation) afterPrevious(ctx context.Context) (position, error) {
 		return position{}, err
 	}
 	switch status := previous.Run.Status; {
-	case status == run.Failed || status == run.Cancelled:
+	case isDiscarded(previous.Run):
 		return position{}, fault.Field(fault.Invalid, field, "was not completed: continue from the response before it").
 			With("code", codeEnded)
 	case !status.Final() && c.req.OnActive == run.Reject:
@@ -57,6 +57,11 @@ func (c *creation) afterPrevious(ctx context.Context) (position, error) {
 	return c.diverge(ctx, out, entries.next)
 }
 
+// isDiscarded reports whether the next start discards a run if it is the last one.
+func isDiscarded(r run.Run) bool {
+	return (r.Status == run.Failed || r.Status == run.Cancelled) && r.OnFailed != run.Keep
+}
+
 // endsWith reports whether a run is the last of a session's effective ones, except one
 // that the next start discards.
 func (c *creation) endsWith(ctx context.Context, of session.Session, runID string) (bool, error) {
@@ -84,7 +89,7 @@ func (c *creation) endsWith(ctx context.Context, of session.Session, runID strin
 				return false, nil
 			case err != nil:
 				return false, err
-			case r.Status != run.Failed && r.Status != run.Cancelled:
+			case !isDiscarded(r):
 				return false, nil
 			}
 			discarded = e.InvocationID

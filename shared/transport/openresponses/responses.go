@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/openresponses/convert"
 )
@@ -52,14 +53,15 @@ func streamQuery(r *http.Request) (streams bool, after int64, err error) {
 	return streams, after, nil
 }
 
-// cancelResponse cancels the run of a response. One that is over stays as it is.
+// cancelResponse cancels the run of a response, and keeps what it said: a client has read
+// it. One that is over stays as it is.
 func (s *server) cancelResponse(w http.ResponseWriter, r *http.Request) error {
 	f, err := s.load(r, access.CancelRun)
 	if err != nil {
 		return err
 	}
 	if !f.Run.Status.Final() {
-		if f.Run, err = s.Runs.Cancel(r.Context(), f.ref()); err != nil {
+		if f.Run, err = s.Runs.CancelAs(r.Context(), f.ref(), run.Keep); err != nil {
 			return err
 		}
 		if err := s.readOwn(r.Context(), &f); err != nil {
