@@ -122,7 +122,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get(versionHeader) == "" { // otherwise the SDK assumes a version that has batches
 		r.Header.Set(versionHeader, oldestVersion)
 	}
+	body := peek(r)
 	s.http.ServeHTTP(answer, r)
+	answer.explain(body)
 	answer.send(w)
 }
 
