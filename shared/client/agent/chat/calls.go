@@ -18,7 +18,7 @@ type call struct {
 // call appends to a function call. Servers differ: some leave the index out or send
 // the same one for every call, some repeat id and name in each piece.
 func (r *reader) call(c toolCall) error {
-	args := &run.Call{ArgsText: c.Function.Arguments}
+	args := &run.Call{ArgsText: string(c.Function.Arguments)}
 	at := r.find(c)
 	if at < 0 {
 		args.ID, args.Name = c.ID, c.Function.Name

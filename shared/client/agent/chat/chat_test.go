@@ -2,7 +2,9 @@ package chat_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +56,13 @@ func TestAnswers(t *testing.T) {
 				`delta {"part":0,"function_call":{"args_text":"{\"a\":1}"}}`,
 				`delta {"part":1,"function_call":{"args_text":"}"}}`,
 				agenttest.CompletedAs(`{"function_call":{"id":"1","name":"f","args":{"a":1}}},{"function_call":{"id":"2","name":"g","args":{}}}`, `,"finish_reason":"tool_calls"`),
+			},
+		},
+		"arguments that are an object": {
+			[]string{`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":{"a": 1}}}]},"finish_reason":"tool_calls"}]}`, `[DONE]`},
+			[]string{
+				agenttest.Begun, `delta {"part":0,"function_call":{"id":"1","name":"f","args_text":"{\"a\":1}"}}`,
+				agenttest.CompletedAs(`{"function_call":{"id":"1","name":"f","args":{"a":1}}}`, `,"finish_reason":"tool_calls"`),
 			},
 		},
 		"calls without an index, or all with the same": {
@@ -131,10 +140,10 @@ func TestFailures(t *testing.T) {
 	const word = `{"choices":[{"delta":{"content":"a"}}]}`
 	for name, c := range map[string]struct{ body, code, says string }{
 		"no end":                     {agenttest.Chunks(word), endpoint.CodeEndedEarly, "ended early"},
-		"an error within the stream": {agenttest.Chunks(word, `{"error":{"message":"overloaded","code":503}}`), "503", "overloaded"},
-		"an error in a named event":  {agenttest.Chunks(word) + agenttest.SSE(`error {"error":{"message":"m","code":"c"}}`), "c", "m"},
-		"an error that is text":      {agenttest.Chunks(`{"error":"m"}`), run.CodeAgent, "m"},
-		"an error without a code":    {agenttest.Chunks(`{"error":{"message":"m","code":null}}`), run.CodeAgent, "m"},
+		"an error within the stream": {agenttest.Chunks(word, `{"error":{"message":"overloaded","code":503}}`), endpoint.CodeRefused, "did not complete"},
+		"an error in a named event":  {agenttest.Chunks(word) + agenttest.SSE(`error {"error":{"message":"m","code":"c"}}`), endpoint.CodeRefused, "did not complete"},
+		"an error that is text":      {agenttest.Chunks(`{"error":"m"}`), endpoint.CodeRefused, "did not complete"},
+		"an error without a code":    {agenttest.Chunks(`{"error":{"message":"m","code":null}}`), endpoint.CodeRefused, "did not complete"},
 		"malformed JSON":             {agenttest.Chunks(word, `{"choices":[`), endpoint.CodeProtocol, "a chunk that is malformed (number 2"},
 		"no object":                  {agenttest.Chunks(`[]`), endpoint.CodeProtocol, "must be an object"},
 		"content of a wrong type":    {agenttest.Chunks(`{"choices":[{"delta":{"content":5}}]}`), endpoint.CodeProtocol, "a chunk that is malformed"},
@@ -149,6 +158,14 @@ func TestFailures(t *testing.T) {
 			agenttest.WantError(t, err, c.code, c.says)
 		})
 	}
+	t.Run("users do not get the provider's words", func(t *testing.T) {
+		body := agenttest.Chunks(word, `{"error":{"message":"boom","code":"server_error"}}`)
+		_, err := agenttest.Record(t, agenttest.NewChat(t, agenttest.Streams(body), agentconfig.Chat{}), agenttest.Ask(t, "hi"))
+		var shown interface{ Problem() *run.Problem }
+		if !errors.As(err, &shown) || shown.Problem().Code != endpoint.CodeRefused || strings.Contains(shown.Problem().Message, "boom") {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("another content type", func(t *testing.T) {
 		_, err := agenttest.Record(t, agenttest.NewChat(t, agenttest.Says("text/plain", "hi"), agentconfig.Chat{}), agenttest.Ask(t, "hi"))
 		agenttest.WantError(t, err, endpoint.CodeProtocol, `"text/plain"`)

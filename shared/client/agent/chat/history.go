@@ -6,6 +6,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/agentconfig"
+	"github.com/rethread/rethread/shared/client/agent/provider"
 	"github.com/rethread/rethread/shared/client/agent/transcript"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -88,7 +89,7 @@ func (h *history) newCall(id, name string, args json.RawMessage) toolCall {
 	call := toolCall{ID: id, Type: "function"}
 	call.Function.Name, call.Function.Arguments = name, "{}"
 	if !jsonx.IsNull(args) {
-		call.Function.Arguments = string(args)
+		call.Function.Arguments = provider.Arguments(args)
 	}
 	return call
 }

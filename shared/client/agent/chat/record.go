@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/client/agent/provider"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -59,8 +60,8 @@ type toolCall struct {
 }
 
 type calledFunction struct {
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
+	Name      string             `json:"name"`
+	Arguments provider.Arguments `json:"arguments"`
 }
 
 // knownCall is a tool call without the members that only the provider understands.

@@ -137,7 +137,8 @@ func Explain(status int, body string) *endpoint.Error {
 	}
 }
 
-// Error returns the error that a stream contains.
+// Error returns the error that a stream contains. Users get its reason, if that is known,
+// and not the provider's words.
 func Error(raw json.RawMessage, redact func(string) string) error {
 	e := parseProviderError(raw)
 	message := redact(e.Message)
@@ -146,5 +147,5 @@ func Error(raw json.RawMessage, redact func(string) string) error {
 		err.Detail = endpoint.Excerpt(message)
 		return err
 	}
-	return endpoint.Reported(e.code(), message)
+	return endpoint.NewError(endpoint.CodeRefused, "the model's provider did not complete the answer").Quote(message)
 }

@@ -6,18 +6,19 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
+	"github.com/rethread/rethread/shared/client/agent/provider"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
 // outputItem is an item of a response.
 type outputItem struct {
-	Type      string       `json:"type"`
-	CallID    string       `json:"call_id"`
-	Name      string       `json:"name"`
-	Arguments string       `json:"arguments"`
-	Content   []outputPart `json:"content"`
-	Summary   []outputPart `json:"summary"`
-	Encrypted string       `json:"encrypted_content"`
+	Type      string             `json:"type"`
+	CallID    string             `json:"call_id"`
+	Name      string             `json:"name"`
+	Arguments provider.Arguments `json:"arguments"`
+	Content   []outputPart       `json:"content"`
+	Summary   []outputPart       `json:"summary"`
+	Encrypted string             `json:"encrypted_content"`
 }
 
 // outputPart is a part of a message or of reasoning.
@@ -43,7 +44,7 @@ func (r *reader) beginCall(index int, item outputItem) error {
 	if item.Name == "" {
 		return r.out.Malformed("an event", fault.New(fault.Malformed, "a function call needs a name"))
 	}
-	call := &run.Call{ID: item.CallID, Name: item.Name, ArgsText: item.Arguments}
+	call := &run.Call{ID: item.CallID, Name: item.Name, ArgsText: string(item.Arguments)}
 	return r.say(partKey{index, callPart, 0}, run.Delta{Call: call})
 }
 
@@ -114,7 +115,7 @@ func (r *reader) call(index int, item outputItem) error {
 	if r.hasArgs[index] {
 		return nil
 	}
-	return r.say(key, run.Delta{Call: &run.Call{ArgsText: item.Arguments}})
+	return r.say(key, run.Delta{Call: &run.Call{ArgsText: string(item.Arguments)}})
 }
 
 // reasoning completes reasoning: its summary if there is one, otherwise its text.

@@ -159,9 +159,9 @@ func TestFailures(t *testing.T) {
 	for name, c := range map[string]struct{ body, code, says string }{
 		"no end":                     {responseStream(created, word), endpoint.CodeEndedEarly, "ended early"},
 		"no end but [DONE]":          {responseStream(word) + "data: [DONE]\n\n", endpoint.CodeEndedEarly, "ended early"},
-		"a response that failed":     {responseStream(word, `response.failed "response":{"status":"failed","error":{"code":"server_error","message":"boom"}}`), "server_error", "boom"},
-		"a failure without a reason": {responseStream(`response.failed "response":{"status":"failed","error":null}`), run.CodeAgent, ""},
-		"an error event":             {responseStream(word, `error "code":"odd","message":"m","param":null`), "odd", "m"},
+		"a response that failed":     {responseStream(word, `response.failed "response":{"status":"failed","error":{"code":"server_error","message":"boom"}}`), endpoint.CodeRefused, "did not complete"},
+		"a failure without a reason": {responseStream(`response.failed "response":{"status":"failed","error":null}`), endpoint.CodeRefused, ""},
+		"an error event":             {responseStream(word, `error "code":"odd","message":"m","param":null`), endpoint.CodeRefused, "did not complete"},
 		"a history that is too long": {responseStream(`response.failed "response":{"error":{"code":"context_length_exceeded","message":"Your input exceeds the context window"}}`), provider.CodeContextLength, ""},
 		"malformed JSON":             {"data: {\"type\":\n\n", endpoint.CodeProtocol, "an event that is malformed (number 1"},
 		"no object":                  {"data: []\n\n", endpoint.CodeProtocol, "must be an object"},
