@@ -23,7 +23,14 @@ func (r *Runs) Update(ctx context.Context, sessionID, runID string, change RunCh
 
 // Cancel cancels a run; one that has ended does not change.
 func (r *Runs) Cancel(ctx context.Context, sessionID, runID string, opts ...Option) (Thread, error) {
-	return thread(ctx, r.resource, post(repeatSafe, nil, "/sessions/{}/runs/{}/cancel", sessionID, runID), opts)
+	return r.CancelWith(ctx, sessionID, runID, Cancellation{}, opts...)
+}
+
+// CancelWith is Cancel with what becomes of the run.
+func (r *Runs) CancelWith(
+	ctx context.Context, sessionID, runID string, how Cancellation, opts ...Option,
+) (Thread, error) {
+	return thread(ctx, r.resource, post(repeatSafe, how, "/sessions/{}/runs/{}/cancel", sessionID, runID), opts)
 }
 
 // PushDeltas adds deltas to an item of an external run.

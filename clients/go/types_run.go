@@ -12,6 +12,8 @@ type Run struct {
 	StartedTime   Time      `json:"started_time"`
 	EndedTime     *Time     `json:"ended_time"` // nil until it has ended
 	Continuations int       `json:"continuations,omitempty"`
+	// OnFailed is keep if the run is kept should it fail or be cancelled, or was kept.
+	OnFailed string `json:"on_failed,omitempty"`
 }
 
 // RunError is why a run failed.
@@ -30,11 +32,18 @@ type RunRequest struct {
 	// OnActive is what to do while another run is active: reject (the default),
 	// cancel_and_merge or enqueue.
 	OnActive string `json:"on_active,omitempty"`
-	// OnFailed is what to do when the last run failed: discard (the default) or block.
+	// OnFailed is what becomes of the run if it fails or is cancelled: discard, block or
+	// keep. The agent's configuration has the default, without which it is discard.
 	OnFailed string `json:"on_failed,omitempty"`
 	// ExpectedSeq is the log's newest position that the caller has seen; another one is
 	// a conflict. It is not for OnActive enqueue.
 	ExpectedSeq *int64 `json:"expected_seq,omitempty"`
+}
+
+// Cancellation says what becomes of the run that it cancels.
+type Cancellation struct {
+	// OnFailed is discard, block or keep, by default what the start of the run said.
+	OnFailed string `json:"on_failed,omitempty"`
 }
 
 // InputEvent is an event of a run's input, whose invocation id is that of the run.

@@ -24,6 +24,7 @@ export type ForkRequest = Schemas['ForkRequest'];
 export type ImportProgress = Schemas['ImportProgressAnswer']['data'];
 export type InputEvent = Schemas['InputEvent'];
 export type Message = Schemas['Message'];
+export type OnFailed = Schemas['OnFailed'];
 export type Part = Schemas['Part'];
 export type RewindRequest = Schemas['RewindRequest'];
 export type Rewound = Schemas['Rewound'];

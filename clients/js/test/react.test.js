@@ -313,7 +313,8 @@ test('stop cancels the run, also one that is being started', async () => {
   await act(async () => {
     await Promise.all([seen.thread.send('hello'), seen.thread.stop()]);
   });
-  assert.equal(server.requests.at(-1).path, '/sessions/s/runs/r1/cancel');
+  const { path, body } = server.requests.at(-1);
+  assert.deepEqual([path, body], ['/sessions/s/runs/r1/cancel', { on_failed: 'keep' }]);
 });
 
 test('rewind and fork name the invocation', async () => {

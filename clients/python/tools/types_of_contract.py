@@ -29,6 +29,7 @@ ROOTS = [
     "ForkRequest",
     "InputEvent",
     "Message",
+    "OnFailed",
     "Pushed",
     "RewindRequest",
     "Rewound",

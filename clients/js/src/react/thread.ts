@@ -118,12 +118,12 @@ export class ThreadStore extends Store<ThreadState> {
     return sent;
   }
 
-  /** Cancels the run in progress, or the run of a queued input. */
+  /** Cancels the run in progress, of which what was said stays, or the run of a queued input. */
   async cancel(run?: string): Promise<void> {
     if (run === undefined) await this.#sending; // a run that is being started has no id yet
     const id = run ?? this.get().run_id;
     if (!id) return;
-    this.#take(await this.#client.runs.cancel(this.#id, id));
+    this.#take(await this.#client.runs.cancel(this.#id, id, { onFailed: 'keep' }));
     this.#show();
     this.#changed();
   }

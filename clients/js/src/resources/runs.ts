@@ -4,6 +4,7 @@ import type { CallOptions, WriteOptions } from '../http/transport.js';
 import type {
   DeltaPush,
   Event,
+  OnFailed,
   Run,
   RunChange,
   RunEvents,
@@ -41,11 +42,20 @@ export class Runs extends Resource {
     );
   }
 
-  /** Cancels a run; one that has ended does not change. */
-  cancel(sessionId: string, runId: string, options?: CallOptions): Promise<ThreadPage> {
+  /**
+   * Cancels a run; one that has ended does not change. `onFailed` is what becomes of it, by default what its
+   * start said.
+   */
+  cancel(
+    sessionId: string,
+    runId: string,
+    { onFailed, ...options }: CallOptions & { onFailed?: OnFailed } = {},
+  ): Promise<ThreadPage> {
+    const params = [sessionId, runId];
+    const json = onFailed && { on_failed: onFailed };
     return readThread(
       this.transport,
-      { method: 'POST', path: `${RUN}/cancel`, params: [sessionId, runId], repeat: 'safe' },
+      { method: 'POST', path: `${RUN}/cancel`, params, json, repeat: 'safe' },
       options,
     );
   }

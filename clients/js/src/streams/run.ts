@@ -112,7 +112,8 @@ export abstract class RunStream<E> implements Source<E> {
       clearTimeout(late);
       this.leave();
     }
-    if (this.run) await this.client.runs.cancel(this.run.session, this.run.run);
+    if (this.run)
+      await this.client.runs.cancel(this.run.session, this.run.run, { onFailed: 'keep' });
   }
 
   async #readOn(): Promise<void> {

@@ -175,6 +175,13 @@ class Content(TypedDict, total=False, extra_items=Any):
     parts: list[Part]
 
 
+class CreatedBy(TypedDict, total=False):
+    """The service that sent an event, and the user that it acted for; absent for other events."""
+
+    user_id: Required[str]
+    service: Required[str]
+
+
 class Delivery(TypedDict, total=False):
     id: Required[str]
     webhook_id: Required[str]
@@ -240,6 +247,7 @@ class Event(TypedDict, total=False, extra_items=Any):
     status: Required[Literal["completed", "in_progress", "failed"]]
     error: Any
     created_time: Required[int]
+    created_by: CreatedBy
 
 
 class EventRequest(TypedDict, total=False, extra_items=Any):
@@ -359,6 +367,9 @@ class Message(TypedDict, total=False):
     created_time: Required[int]
 
 
+OnFailed = Literal["discard", "block", "keep"]
+
+
 class Part(TypedDict, total=False, extra_items=Any):
     """One of `text`, `function_call`, `function_response`, `inline_data` and `file_data`, or another
     member of ADK's parts.
@@ -417,6 +428,7 @@ class Rewound(TypedDict, total=False):
 
 class RewoundConflictsItem(TypedDict, total=False):
     key: Required[str]
+    reason: Literal["changed_since", "not_permitted"]
 
 
 class Run(TypedDict, total=False):
@@ -431,6 +443,7 @@ class Run(TypedDict, total=False):
     started_time: Required[int]
     ended_time: Required[int | None]
     continuations: int
+    on_failed: Literal["keep"]
 
 
 class RunChange(TypedDict, total=False):
@@ -483,7 +496,7 @@ class RunRequest(TypedDict, total=False):
     agent: str
     mode: Literal["agent", "external"]
     on_active: Literal["reject", "cancel_and_merge", "enqueue"]
-    on_failed: Literal["discard", "block"]
+    on_failed: OnFailed
     expected_seq: int
 
 

@@ -7,7 +7,7 @@ from typing_extensions import Unpack
 
 from .._core.calls import Call, CallOptions, WriteOptions
 from .._core.threads import ThreadPage, page_of
-from ..types import DeltaPush, Event, Pushed, Run, RunChange, RunEvents, RunRequest
+from ..types import DeltaPush, Event, OnFailed, Pushed, Run, RunChange, RunEvents, RunRequest
 from .resource import Resource
 
 _RUN = "/sessions/{}/runs/{}"
@@ -30,9 +30,18 @@ class Runs(Resource):
         call = Call(method="PATCH", path=_RUN, params=(session_id, run_id), json=change)
         return self._data(call, {**options})
 
-    def cancel(self, session_id: str, run_id: str, **options: Unpack[CallOptions]) -> ThreadPage:
-        """Cancels a run; one that has ended does not change."""
-        call = Call(method="POST", path=_RUN + "/cancel", params=(session_id, run_id))
+    def cancel(
+        self,
+        session_id: str,
+        run_id: str,
+        *,
+        on_failed: OnFailed | None = None,
+        **options: Unpack[CallOptions],
+    ) -> ThreadPage:
+        """Cancels a run; one that has ended does not change. `on_failed` is what becomes of it,
+        by default what its start said."""
+        json = None if on_failed is None else {"on_failed": on_failed}
+        call = Call(method="POST", path=_RUN + "/cancel", params=(session_id, run_id), json=json)
         return page_of(self._body(call, {**options}))
 
     def push_deltas(
