@@ -56,6 +56,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 		OtlpHeaders:      os.Getenv("OTEL_EXPORTER_OTLP_HEADERS"),
 		Agents:           os.Getenv("AGENTS"),
 		AgentAPIKey:      os.Getenv("AGENT_API_KEY"),
+		AgentSecrets:     env("AGENT_SECRETS_FILE", "agent-secrets.json"),
 		RunLease:         os.Getenv("RUN_LEASE"),
 		Parameters: map[string]string{
 			"Retention": os.Getenv("RETENTION"), "MaxSessions": os.Getenv("MAX_SESSIONS"), "MaxRuns": os.Getenv("MAX_RUNS"),
@@ -64,6 +65,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 			"DeliveryConcurrency": os.Getenv("DELIVERY_CONCURRENCY"), "BackgroundConcurrency": os.Getenv("BACKGROUND_CONCURRENCY"),
 			"RequestConcurrency": os.Getenv("REQUEST_CONCURRENCY"),
 			"AgentsParameter":    os.Getenv("AGENTS_PARAMETER"), "AgentApiKeyParameter": os.Getenv("AGENT_API_KEY_PARAMETER"),
+			"AgentSecretsPrefix":   os.Getenv("AGENT_SECRETS_PREFIX"),
 			"OtlpHeadersParameter": os.Getenv("OTEL_EXPORTER_OTLP_HEADERS_PARAMETER"),
 			"DeliveryBackoff":      os.Getenv("DELIVERY_BACKOFF"),
 			"AdminScope":           os.Getenv("ADMIN_SCOPE"), "AdminClaim": os.Getenv("ADMIN_CLAIM"),

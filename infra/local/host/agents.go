@@ -77,7 +77,7 @@ func (s *System) defaults() map[string]string {
 	return map[string]string{
 		"JwtIssuer":      cmp.Or(s.opts.SignIn.Issuer, s.URL()+devPrefix),
 		"LogAgentErrors": cmp.Or(s.opts.LogAgentErrors, "true"),
-		"ServiceScope":   "rethread:service", "EventBusName": busName, "Metrics": cmp.Or(s.opts.Metrics, "off"), "OtlpEndpoint": s.opts.OtlpEndpoint, "OtlpHeaders": s.headers,
+		"ServiceScope":   "rethread:service", "AgentSecretsPrefix": "/rethread/agents", "EventBusName": busName, "Metrics": cmp.Or(s.opts.Metrics, "off"), "OtlpEndpoint": s.opts.OtlpEndpoint, "OtlpHeaders": s.headers,
 	}
 }
 

@@ -74,6 +74,9 @@ type Options struct {
 	SignIn SignIn
 	// RunLease is how long a run may be silent; empty means the template's default.
 	RunLease string
+	// AgentSecrets is the file that stands for Systems Manager: agents' secrets by the names
+	// of their parameters. "" means none.
+	AgentSecrets string
 	// Parameters are more parameters of the template, by name; an empty value means
 	// the template's default.
 	Parameters map[string]string

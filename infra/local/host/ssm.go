@@ -41,7 +41,7 @@ func (s *System) startParameters(ctx context.Context) error {
 	}
 	s.parameterStore = &parameterStore{
 		endpoint: "http://" + listener.Addr().String(),
-		server:   &http.Server{Handler: s.guard.Protect(s.ssmParameters, "ssm"), ReadHeaderTimeout: readHeaderTimeout},
+		server:   &http.Server{Handler: s.guard.Protect(ssm.Store{Parameters: s.ssmParameters, File: s.opts.AgentSecrets}, "ssm"), ReadHeaderTimeout: readHeaderTimeout},
 	}
 	s.running.Go(func() {
 		if err := s.parameterStore.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

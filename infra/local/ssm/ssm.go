@@ -4,7 +4,10 @@ package ssm
 
 import (
 	"encoding/json"
+	"errors"
+	"maps"
 	"net/http"
+	"os"
 )
 
 const (
@@ -18,6 +21,33 @@ const (
 
 // Parameters are values by name, and the handler that serves them.
 type Parameters map[string]string
+
+// Store serves parameters, and those of a file: a JSON object of texts by name. The file
+// is read with each request, so that a secret can be replaced; without it there are none.
+type Store struct {
+	Parameters
+
+	File string
+}
+
+// ServeHTTP implements http.Handler.
+func (s Store) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	all := maps.Clone(s.Parameters)
+	if all == nil {
+		all = Parameters{}
+	}
+	text, err := os.ReadFile(s.File)
+	if err == nil {
+		more := Parameters{}
+		err = json.Unmarshal(text, &more)
+		maps.Copy(all, more)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		refuse(rw, "InternalServerError", s.File+" does not hold a JSON object of texts: "+err.Error())
+		return
+	}
+	all.ServeHTTP(rw, r)
+}
 
 type parameter struct {
 	Name    string

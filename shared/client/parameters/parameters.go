@@ -64,7 +64,7 @@ func (c Client) Read(ctx context.Context, environment []string) (map[string]stri
 	defer cancel()
 	values := map[string]string{}
 	for names := range slices.Chunk(slices.Sorted(maps.Keys(wanted)), atOnce) {
-		found, err := backoff.Retry(ctx, func() (map[string]string, error) { return c.get(ctx, names) }, backoff.WithMaxTries(maxTries))
+		found, err := c.Get(ctx, names)
 		if err != nil {
 			return nil, fmt.Errorf("%w: read %s: %w", ErrUnreadable, strings.Join(names, ", "), err)
 		}
@@ -78,6 +78,11 @@ func (c Client) Read(ctx context.Context, environment []string) (map[string]stri
 		}
 	}
 	return values, nil
+}
+
+// Get reads parameters by their names, at most ten; those that are missing are absent.
+func (c Client) Get(ctx context.Context, names []string) (map[string]string, error) {
+	return backoff.Retry(ctx, func() (map[string]string, error) { return c.get(ctx, names) }, backoff.WithMaxTries(maxTries))
 }
 
 // get sends one request; an error that a retry cannot repair is permanent.

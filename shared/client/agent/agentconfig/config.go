@@ -60,6 +60,16 @@ func Find[A any](agents map[string]A, name string) (A, bool) {
 	return a, ok
 }
 
+// With returns the agents with the place where their secrets are kept.
+func (d Agents) With(secrets Secrets) Agents {
+	out := make(Agents, len(d))
+	for name, a := range d {
+		a.Endpoint.Secrets = secrets
+		out[name] = a
+	}
+	return out
+}
+
 // Has reports whether an agent is configured; "" means the agent of sessions that name
 // none.
 func (d Agents) Has(name string) bool {

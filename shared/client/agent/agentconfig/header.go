@@ -10,8 +10,34 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// header reads the headers to send: literal ones, those from the environment, and the
-// key as a bearer token.
+// headers reads the headers to send: literal ones, those from the environment and the
+// key as a bearer token; and those whose values are kept in parameters.
+func (r *reader) headers() (http.Header, map[string]Kept) {
+	header := r.header()
+	var parameters map[string]string
+	r.take("header_parameters", &parameters, "an object of strings")
+	kept := map[string]Kept{}
+	keep := func(at, name, prefix, parameter string) {
+		if ok, err := regexp.MatchString("^(/[A-Za-z0-9._-]+)+$", parameter); err != nil || !ok {
+			r.fail(at, "must be the name of a parameter with its path, such as /rethread/agents/key")
+		}
+		r.setAt(header, at, name, "") // finds a header that is set twice
+		header.Del(name)
+		if _, twice := kept[http.CanonicalHeaderKey(name)]; twice {
+			r.fail(at, "sets the header %s a second time", http.CanonicalHeaderKey(name))
+		}
+		kept[http.CanonicalHeaderKey(name)] = Kept{prefix, parameter}
+	}
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		keep("header_parameters/"+jsonx.EscapePointer(name), name, "", parameters[name])
+	}
+	if _, ok := r.Members["api_key_parameter"]; ok {
+		keep("api_key_parameter", "Authorization", "Bearer ", r.text("api_key_parameter"))
+	}
+	return header, kept
+}
+
+// header reads the headers whose values the configuration or the environment has.
 func (r *reader) header() http.Header {
 	header := http.Header{}
 	var plain, secret map[string]string
@@ -44,6 +70,10 @@ func (r *reader) set(header http.Header, member, name, value string) {
 	if member != "api_key_env" {
 		at += "/" + jsonx.EscapePointer(name)
 	}
+	r.setAt(header, at, name, value)
+}
+
+func (r *reader) setAt(header http.Header, at, name, value string) {
 	key := http.CanonicalHeaderKey(name)
 	switch key {
 	case "Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type", "Host", "Transfer-Encoding":

@@ -50,7 +50,7 @@ func (r *reader) text(name string) string {
 func (r *reader) agent() Agent {
 	a := Agent{
 		Kind:      Kind(r.text("type")),
-		Endpoint:  Endpoint{URL: r.address(), Header: r.header(), Timeouts: r.timeouts()},
+		Endpoint:  r.endpoint(),
 		Retention: r.retention(), History: r.history(), Continuations: r.continuations(), OnFailed: r.onFailed(),
 	}
 	switch a.Kind {
@@ -73,6 +73,12 @@ func (r *reader) agent() Agent {
 	return a
 }
 
+func (r *reader) endpoint() Endpoint {
+	e := Endpoint{URL: r.address(), Timeouts: r.timeouts()}
+	e.Header, e.Kept = r.headers()
+	return e
+}
+
 func (r *reader) address() string {
 	text := r.text("url")
 	u, err := url.Parse(text)
@@ -80,7 +86,7 @@ func (r *reader) address() string {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		r.fail("url", "must be an http or https URL")
 	case u.User != nil:
-		r.fail("url", "must not hold a password: use api_key_env or header_env")
+		r.fail("url", "must not hold a password: use api_key_parameter or header_parameters")
 	case u.Fragment != "":
 		r.fail("url", "must not have a fragment")
 	}

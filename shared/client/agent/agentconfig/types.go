@@ -1,6 +1,7 @@
 package agentconfig
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -33,6 +34,20 @@ type Endpoint struct {
 	URL      string
 	Header   http.Header // sent with every request; may hold secrets
 	Timeouts Timeouts
+	// Kept are headers whose values are read from Secrets when they are sent, by name.
+	Kept    map[string]Kept
+	Secrets Secrets
+}
+
+// Kept is the value of a header: a prefix, and a secret that is kept elsewhere.
+type Kept struct{ Prefix, Name string }
+
+// Secrets reads secrets by the names of their parameters. It is safe for concurrent use.
+type Secrets interface {
+	Secret(ctx context.Context, name string) (string, error)
+	// Renew reads a secret again that an agent has refused, and reports whether it is
+	// another one.
+	Renew(ctx context.Context, name, refused string) bool
 }
 
 // Chat configures the model and its requests.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -41,7 +42,32 @@ func (e *Endpoint) post(ctx context.Context, cancel context.CancelCauseFunc, bod
 	return &answer{mediaType, resp.Body}, nil
 }
 
+// try sends the request, and once more if the agent refuses a secret that has been
+// replaced since it was read.
 func (e *Endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, body Body) (*http.Response, error) {
+	header, err := e.secretHeader(ctx)
+	if err != nil {
+		return nil, backoff.Permanent(err)
+	}
+	resp, err := e.send(ctx, cancel, body, header)
+	if resp != nil && resp.StatusCode == http.StatusUnauthorized && e.renew(ctx, header) {
+		_ = resp.Body.Close()
+		if header, err = e.secretHeader(ctx); err != nil {
+			return nil, backoff.Permanent(err)
+		}
+		resp, err = e.send(ctx, cancel, body, header)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, e.refused(resp)
+	}
+	return resp, nil
+}
+
+// send sends the request once.
+func (e *Endpoint) send(ctx context.Context, cancel context.CancelCauseFunc, body Body, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, cmp.Or(e.Method, http.MethodPost), e.URL, http.NoBody)
 	if err != nil {
 		return nil, backoff.Permanent(fmt.Errorf("make the request: %w", e.Redacted(err)))
@@ -54,6 +80,7 @@ func (e *Endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, body
 	for name, values := range e.header {
 		req.Header[http.CanonicalHeaderKey(name)] = values
 	}
+	maps.Copy(req.Header, header)
 	for name, values := range e.Extra {
 		req.Header[name] = values
 	}
@@ -70,9 +97,6 @@ func (e *Endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, body
 		return nil, e.unanswered(err)
 	}
 	resp.Body = newIdleReader(ctx, cancel, resp.Body, e.timeouts.Idle)
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, e.refused(resp)
-	}
 	return resp, nil
 }
 

@@ -54,6 +54,9 @@ type Endpoint struct {
 	Explain func(status int, body string) *Error
 
 	header   http.Header // configured; may hold secrets
+	kept     map[string]agentconfig.Kept
+	secrets  agentconfig.Secrets
+	sent     *sent
 	timeouts agentconfig.Timeouts
 	client   *http.Client
 }
@@ -68,7 +71,7 @@ func (e *Endpoint) Backoff() time.Duration { return e.timeouts.Backoff }
 func New(e agentconfig.Endpoint) *Endpoint {
 	timeouts := withDefaults(e.Timeouts)
 	return &Endpoint{
-		URL: e.URL, header: e.Header.Clone(), timeouts: timeouts,
+		URL: e.URL, header: e.Header.Clone(), timeouts: timeouts, kept: e.Kept, secrets: e.Secrets, sent: &sent{},
 		client: &http.Client{CheckRedirect: sameHost, Transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            (&net.Dialer{Timeout: timeouts.Connect}).DialContext,

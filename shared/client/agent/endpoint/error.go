@@ -17,6 +17,7 @@ const (
 	CodeProtocol    = "agent_protocol"    // the answer breaks the protocol
 	CodeCard        = "agent_card"        // the card of an A2A agent is missing or of no use
 	CodeA2A         = "a2a_error"         // an A2A agent answered with an error of the protocol
+	CodeSecret      = "agent_secret"      // a secret of the configuration cannot be read
 	CodeLoop        = "agent_loop"        // agents of Rethread call each other too deeply
 	// CodeAgentCancelled is the code of runs that the agent itself cancelled.
 	CodeAgentCancelled = "agent_cancelled"

@@ -22,7 +22,7 @@ func (e *Endpoint) Redacted(err error) error {
 // minSecret is the minimum length of a header's value to be redacted, in bytes.
 const minSecret = 6
 
-// Redact removes the values of headers, because an agent may repeat them.
+// Redact removes the values of headers and secrets, because an agent may repeat them.
 func (e *Endpoint) Redact(text string) string {
 	for _, values := range e.header {
 		for _, v := range values {
@@ -33,5 +33,5 @@ func (e *Endpoint) Redact(text string) string {
 			}
 		}
 	}
-	return text
+	return e.sent.redact(text)
 }
