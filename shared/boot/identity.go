@@ -22,7 +22,7 @@ const (
 	serviceClaimVariable = "SERVICE_CLAIM"
 	// appWritersVariable names who changes the state of apps besides services: "users"
 	// for all callers, anything else for nobody.
-	appWritersVariable = "APP_STATE_WRITERS"
+	appWritersVariable = "APP_STATE_WRITERS" //nolint:gosec // the name of a variable, no password
 )
 
 // Identities says who the caller of a request is.

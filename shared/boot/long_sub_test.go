@@ -1,6 +1,7 @@
 package boot_test
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -45,3 +46,6 @@ func TestLongSub(t *testing.T) {
 type anyAgent struct{}
 
 func (anyAgent) HasAgent(string) bool { return true }
+
+// MayCall lets everybody call.
+func (anyAgent) MayCall(context.Context, string) bool { return true }

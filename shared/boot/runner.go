@@ -16,7 +16,9 @@ import (
 
 	"github.com/rethread/rethread/shared/client/agent"
 	"github.com/rethread/rethread/shared/client/agent/agentconfig"
+	"github.com/rethread/rethread/shared/client/tokens"
 	"github.com/rethread/rethread/shared/client/tracing"
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -105,6 +107,23 @@ func agentNames(config string) (agentconfig.Agents, error) {
 // name none.
 func (d Deps) HasAgent(name string) bool {
 	return d.agents.Has(name)
+}
+
+// MayCall reports whether the caller of a request may call an agent. A rule about scopes
+// is about the token, so a service's own; one about claims is about the user, of whom
+// only sub is known if a service acts for them.
+func (d Deps) MayCall(ctx context.Context, name string) bool {
+	a, ok := agentconfig.Find(d.agents, name)
+	if !ok || !a.Callers.Restricts() {
+		return true
+	}
+	c := access.CallerOf(ctx)
+	of := tokens.Claims(c.Token) // verified when the request came in
+	claims := of
+	if c.Acts() {
+		claims = map[string]any{"sub": c.UserID}
+	}
+	return a.Callers.Include(tokens.Scope(of), func(claim, value string) bool { return tokens.HasClaim(claims, claim, value) })
 }
 
 // AgentNames returns the names of all agents, sorted.

@@ -72,10 +72,15 @@ func (c *clock) now() time.Time {
 // agents are the configured ones: helper alone.
 type agents struct{}
 
-func (agents) HasAgent(name string) bool    { return name == "helper" }
-func (agents) AgentNames() []string         { return []string{"helper"} }
+func (agents) HasAgent(name string) bool    { return name == "helper" || name == "secret" }
+func (agents) AgentNames() []string         { return []string{"helper", "secret"} }
 func (agents) Obeys(string) map[string]bool { return map[string]bool{"tools": true} }
 func (agents) ClientTools(string) []string  { return nil }
+
+// MayCall lets bob alone call secret.
+func (agents) MayCall(ctx context.Context, name string) bool {
+	return name != "secret" || access.CallerOf(ctx).UserID == "bob"
+}
 
 var (
 	errNoWorker = errors.New("no worker")

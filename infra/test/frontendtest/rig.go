@@ -127,6 +127,9 @@ type agents struct{}
 
 func (agents) HasAgent(name string) bool { return name == "helper" || name == "team/writer" }
 
+// MayCall lets everybody call.
+func (agents) MayCall(context.Context, string) bool { return true }
+
 func (r *Rig) start(_ context.Context, ref run.Ref) error {
 	r.mu.Lock()
 	r.atStart = r.units

@@ -126,6 +126,8 @@ func (s *system) newUUID() uuid.UUID {
 func (s *system) newID() string { return s.newUUID().String() }
 
 // HasAgent knows the agents of the fixture.
+func (s *system) MayCall(context.Context, string) bool { return true }
+
 func (s *system) HasAgent(name string) bool {
 	return slices.Contains([]string{"", "default", "data_analyst", "helper", "reviewer", "failing", "short"}, name)
 }

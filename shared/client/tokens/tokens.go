@@ -117,7 +117,7 @@ func (v *Verifier) identity(claims jwt.MapClaims) (Identity, error) {
 	if err != nil || !v.now().Before(expires.Time) {
 		return Identity{}, fmt.Errorf("%w: it has expired", ErrInvalid)
 	}
-	return Identity{Subject: subject, Expires: expires.Time, Scope: scope(claims), Claims: claims}, nil
+	return Identity{Subject: subject, Expires: expires.Time, Scope: Scope(claims), Claims: claims}, nil
 }
 
 // meant reports whether the token is for this API: by its audience or, if it has
@@ -134,8 +134,9 @@ func (v *Verifier) meant(claims jwt.MapClaims) bool {
 	return slices.ContainsFunc(audiences, func(a string) bool { return slices.Contains(v.audiences, a) })
 }
 
-// scope reads the token's scopes: scope or scp, as words or a list.
-func scope(claims jwt.MapClaims) string {
+// Scope returns the scope that claims have, words separated by blanks: scope or scp, as
+// words or a list.
+func Scope(claims map[string]any) string {
 	for _, name := range []string{"scope", "scp"} {
 		switch value := claims[name].(type) {
 		case string:

@@ -34,6 +34,8 @@ type Runs interface {
 // Agents reports which agents are configured.
 type Agents interface {
 	HasAgent(name string) bool
+	// MayCall reports whether the caller of a request may call an agent.
+	MayCall(ctx context.Context, name string) bool
 }
 
 // Config configures the server.

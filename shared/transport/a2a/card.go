@@ -96,7 +96,8 @@ type bothSchemes struct {
 }
 
 func (s *server) card(w http.ResponseWriter, r *http.Request, agent string, write cardWriter) {
-	if !s.Agents.HasAgent(agent) {
+	// Public cards are of agents that everybody may call.
+	if !s.Agents.HasAgent(agent) || !s.Agents.MayCall(r.Context(), agent) {
 		refuse(w, http.StatusNotFound, "no agent has this name")
 		return
 	}

@@ -85,6 +85,9 @@ func (s *server) forAgent(serve func(http.ResponseWriter, *http.Request, a2asrv.
 		case !s.Agents.HasAgent(agent):
 			refuse(w, http.StatusNotFound, "no agent has this name")
 			return
+		case !s.Agents.MayCall(r.Context(), agent):
+			refuse(w, http.StatusForbidden, "you may not call this agent")
+			return
 		}
 		activateExtensions(w, r)
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)

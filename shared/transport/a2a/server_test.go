@@ -1,6 +1,7 @@
 package a2a_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +19,8 @@ import (
 )
 
 type onlyHelper struct{}
+
+func (onlyHelper) MayCall(context.Context, string) bool { return true }
 
 func (onlyHelper) HasAgent(name string) bool {
 	return name == "helper" || name == "default" || name == "team/helper" || name == "a~b"

@@ -35,6 +35,8 @@ type Unseen interface {
 // Agents reports which agents are configured.
 type Agents interface {
 	HasAgent(name string) bool
+	// MayCall reports whether the caller of a request may call an agent.
+	MayCall(ctx context.Context, name string) bool
 }
 
 // Config configures a server.

@@ -79,6 +79,8 @@ func (s *Server) Handle(serve func(w http.ResponseWriter, r *http.Request, agent
 			err = fault.New(fault.Unauthorized, "send a bearer token")
 		case chi.URLParam(r, "agent") != "" && !s.Agents.HasAgent(agent):
 			err = fault.New(fault.NotFound, "no agent has this name")
+		case chi.URLParam(r, "agent") != "" && !s.Agents.MayCall(r.Context(), agent):
+			err = fault.New(fault.Forbidden, "you may not call this agent")
 		default:
 			err = serve(w, r, agent)
 		}

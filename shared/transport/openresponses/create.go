@@ -24,7 +24,7 @@ func (s *server) postResponse(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req, err := convert.ParseRequest(body, s.obeys)
+	req, err := convert.ParseRequest(body, func(agent string) (map[string]bool, error) { return s.obeys(r.Context(), agent) })
 	if err != nil {
 		return err
 	}
@@ -52,10 +52,13 @@ func (s *server) postResponse(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// obeys returns the parameters that an agent obeys.
-func (s *server) obeys(agent string) (map[string]bool, error) {
+// obeys returns the parameters that an agent obeys, which the caller may call.
+func (s *server) obeys(ctx context.Context, agent string) (map[string]bool, error) {
 	if !s.agents.HasAgent(agent) {
 		return nil, noModel(fault.Field(fault.NotFound, "/model", "is no agent: %s", agent))
+	}
+	if !s.agents.MayCall(ctx, agent) {
+		return nil, notCallable("/model")
 	}
 	return s.agents.Obeys(agent), nil
 }

@@ -13,10 +13,12 @@ func model(name string) map[string]any {
 }
 
 // getModels lists the configured agents.
-func (s *server) getModels(w http.ResponseWriter, _ *http.Request) error {
+func (s *server) getModels(w http.ResponseWriter, r *http.Request) error {
 	data := []any{}
 	for _, name := range s.agents.AgentNames() {
-		data = append(data, model(name))
+		if s.agents.MayCall(r.Context(), name) {
+			data = append(data, model(name))
+		}
 	}
 	return frontend.WriteJSON(w, map[string]any{"object": "list", "data": data})
 }
@@ -30,5 +32,13 @@ func (s *server) getModel(w http.ResponseWriter, r *http.Request) error {
 	if !s.agents.HasAgent(name) {
 		return noModel(fault.Field(fault.NotFound, "model", "is no agent: %s", name))
 	}
+	if !s.agents.MayCall(r.Context(), name) {
+		return notCallable("model")
+	}
 	return frontend.WriteJSON(w, model(name))
+}
+
+// notCallable refuses a request for an agent that its caller may not call.
+func notCallable(at string) error {
+	return noModel(fault.Field(fault.Forbidden, at, "is an agent that you may not call"))
 }

@@ -19,7 +19,10 @@ import (
 type agents struct{}
 
 func (agents) HasAgent(name string) bool { return name == "helper" || name == "team/writer" }
-func (agents) AgentNames() []string      { return []string{"helper", "team/writer"} }
+
+// MayCall lets everybody call.
+func (agents) MayCall(context.Context, string) bool { return true }
+func (agents) AgentNames() []string                 { return []string{"helper", "team/writer"} }
 
 func (agents) Obeys(agent string) map[string]bool {
 	if agent != "helper" {

@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 
+	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
 )
 
@@ -72,6 +73,15 @@ func (a *api) changeAutomation(c *call) (*reply, error) {
 	}
 	if change.IfMatch, err = own.matchedVersion(c, id); err != nil {
 		return nil, err
+	}
+	if change.Do == nil && change.Status != nil && *change.Status == automation.Active {
+		now, err := a.Automations.Automation(c.Context(), c.user, id)
+		if err != nil {
+			return nil, err
+		}
+		if !a.Agents.MayCall(c.Context(), now.Do.Agent) {
+			return nil, fieldFault(fault.Forbidden, "/status", "must not be active: you may not call the agent")
+		}
 	}
 	au, err := a.Automations.ChangeAutomation(c.Context(), c.user, id, change)
 	if err != nil {

@@ -61,7 +61,7 @@ func (a *api) newAutomation(c *call) (automation.Automation, error) {
 			return automation.Automation{}, malformed(body.Pointer(name), "is required")
 		}
 	}
-	change, err := a.automationFields(body)
+	change, err := a.automationFields(c, body)
 	if err != nil {
 		return automation.Automation{}, err
 	}
@@ -79,7 +79,7 @@ func (a *api) automationChange(c *call) (automation.Change, error) {
 	if err != nil {
 		return automation.Change{}, err
 	}
-	change, err := a.automationFields(body)
+	change, err := a.automationFields(c, body)
 	if err == nil && change == (automation.Change{}) {
 		err = fault.New(fault.Invalid, "nothing to change: give name, on, do or status")
 	}
@@ -88,7 +88,7 @@ func (a *api) automationChange(c *call) (automation.Change, error) {
 
 // automationFields reads the members common to creations and updates. An update
 // replaces on and do as a whole.
-func (a *api) automationFields(body object) (out automation.Change, err error) {
+func (a *api) automationFields(c *call, body object) (out automation.Change, err error) {
 	if body.Has("name") {
 		name, err := body.Text("name")
 		if err != nil {
@@ -115,6 +115,9 @@ func (a *api) automationFields(body object) (out automation.Change, err error) {
 		}
 		if !a.Agents.HasAgent(out.Do.Agent) {
 			return out, fieldFault(fault.Invalid, "/do/agent", "names no agent that is configured")
+		}
+		if !a.Agents.MayCall(c.Context(), out.Do.Agent) {
+			return out, fieldFault(fault.Forbidden, "/do/agent", "is an agent that you may not call")
 		}
 	}
 	return out, nil

@@ -77,6 +77,8 @@ type Config struct {
 // of sessions without one, if any.
 type Agents interface {
 	HasAgent(name string) bool
+	// MayCall reports whether the caller of a request may call an agent.
+	MayCall(ctx context.Context, name string) bool
 }
 
 // Sessions handles sessions and their state.

@@ -30,6 +30,9 @@ func (a *api) startRun(c *call) (*reply, error) {
 		if s.Agent, err = a.agentOf(c, s); err != nil {
 			return nil, err
 		}
+		if !a.Agents.MayCall(c.Context(), s.Agent) {
+			return nil, fieldFault(fault.Forbidden, "/agent", "is an agent that you may not call")
+		}
 	}
 	started, ref, err := a.begin(c, s)
 	if err != nil {

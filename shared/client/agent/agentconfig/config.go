@@ -37,6 +37,8 @@ type Agent struct {
 	// say it; "" for run.Discard.
 	OnFailed run.OnFailed
 
+	Callers Callers
+
 	Chat     Chat     // of KindChatCompletions and KindResponses
 	Frontend Frontend // of KindAGUI
 	Card     string   // of KindA2A: the card's address; "" for the well-known one

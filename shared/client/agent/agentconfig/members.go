@@ -51,7 +51,7 @@ func (r *reader) agent() Agent {
 	a := Agent{
 		Kind:      Kind(r.text("type")),
 		Endpoint:  r.endpoint(),
-		Retention: r.retention(), History: r.history(), Continuations: r.continuations(), OnFailed: r.onFailed(),
+		Retention: r.retention(), History: r.history(), Continuations: r.continuations(), OnFailed: r.onFailed(), Callers: r.callers(),
 	}
 	switch a.Kind {
 	case KindHTTP:
