@@ -18,7 +18,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/observe/logs"
 	"github.com/rethread/rethread/shared/store"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
@@ -93,8 +92,8 @@ func newDeps(ctx context.Context) (Deps, error) {
 	return Deps{
 		Log: log, AWS: cfg, agents: names, lease: lease,
 		Store: stores.New(dynamo.New(dynamodb.NewFromConfig(cfg, engineOptions), table, store.Schema()),
-			sessions.WithLogger(log), sessions.WithLease(lease), sessions.WithRetention(kept), sessions.WithOnFailed(names.OnFailed),
-			sessions.WithQuotas(limits)),
+			stores.WithLogger(log), stores.WithLease(lease), stores.WithRetention(kept), stores.WithOnFailed(names.OnFailed),
+			stores.WithQuotas(limits)),
 	}, nil
 }
 

@@ -6,6 +6,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/compaction"
+	"github.com/rethread/rethread/shared/store/stores"
+
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/google/uuid"
 
@@ -18,7 +21,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/domain/webhook"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
@@ -65,7 +67,7 @@ func StartDeliver() {
 }
 
 func (d Deps) worker(issuer string, pace delivery.RetryPolicy) *delivery.Worker {
-	store := d.Store.With(sessions.WithCompaction(sessions.Compaction{})) // compaction speeds up readers, and no reader waits here
+	store := d.Store.With(stores.WithCompaction(compaction.Rules{})) // compaction speeds up readers, and no reader waits here
 	return &delivery.Worker{
 		Builders: map[delivery.Kind]delivery.MessageBuilder{
 			push.Kind: &a2a.Notifier{

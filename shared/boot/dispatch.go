@@ -2,8 +2,9 @@ package boot
 
 import (
 	"context"
-	"github.com/rethread/rethread/shared/store/records"
 	"log/slog"
+
+	"github.com/rethread/rethread/shared/store/records"
 
 	"github.com/aws/aws-lambda-go/events"
 

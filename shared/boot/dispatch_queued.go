@@ -7,12 +7,13 @@ import (
 	"os"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/runs"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 const (
@@ -62,7 +63,7 @@ func startQueued(ctx context.Context, records []events.DynamoDBEventRecord, star
 		if err != nil {
 			continue // the batch's handler reports it
 		}
-		user, session, ok := sessions.StartsQueued(change)
+		user, session, ok := runs.StartsQueued(change)
 		if one := (owned{user, session}); ok && !seen[one] {
 			seen[one] = true
 			starts.Go(func() error {

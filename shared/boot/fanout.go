@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/rethread/rethread/shared/store/records"
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/rethread/rethread/shared/store/records"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/smithy-go"

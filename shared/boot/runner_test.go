@@ -25,7 +25,6 @@ import (
 	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
@@ -210,7 +209,7 @@ func newRunner(t *testing.T, answer http.HandlerFunc) *runner {
 	agents := agent.New(configured)
 	t.Cleanup(agents.Close)
 	r.store = stores.New(storetest.Engine(t),
-		sessions.WithClock(func() time.Time { return time.Now().Add(time.Duration(r.now.Load())) }))
+		stores.WithClock(func() time.Time { return time.Now().Add(time.Duration(r.now.Load())) }))
 	r.execute = boot.Runner(&run.Worker{
 		Store: r.store, Sessions: r.store, Agents: agents, NewID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
 		Pace: run.Pace{CheckEvery: 100 * time.Millisecond},

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/rethread/rethread/shared/store/records"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/rethread/rethread/shared/store/records"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -35,7 +36,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/transport/sse"
@@ -103,7 +103,7 @@ func newWatched(t *testing.T) *watched {
 	w := &watched{ended: make(chan struct{}, 10), expires: fmt.Sprint(time.Now().Add(time.Hour).Unix())}
 	log, table := slog.New(slog.DiscardHandler), dynamotest.Streamed(t)
 	w.table = table
-	w.store = stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithLogger(log))
+	w.store = stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), stores.WithLogger(log))
 	w.serveSockets(t)
 	pusher := connections.New(aws.Config{
 		Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),

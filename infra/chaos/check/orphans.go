@@ -19,7 +19,6 @@ import (
 	"github.com/rethread/rethread/infra/chaos/users"
 	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/store"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
@@ -55,7 +54,7 @@ func (c *Checker) Deletes(ctx context.Context, db *dynamodb.Client, table string
 	}
 	later := afterAllDue
 	store := stores.New(dynamo.New(db, table, store.Schema()),
-		sessions.WithClock(func() time.Time { return time.Now().Add(later) }), sessions.WithLogger(slog.New(slog.DiscardHandler)))
+		stores.WithClock(func() time.Time { return time.Now().Add(later) }), stores.WithLogger(slog.New(slog.DiscardHandler)))
 	for range maxSweeps {
 		later += time.Hour // what one sweep found to be due
 		if _, err := store.SweepImports(ctx); err != nil {

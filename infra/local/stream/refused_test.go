@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"github.com/rethread/rethread/shared/store/records"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/rethread/rethread/shared/store/records"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/smithy-go"

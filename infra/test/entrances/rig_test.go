@@ -22,7 +22,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/records"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/a2a"
@@ -102,7 +101,7 @@ func newSystem(t testing.TB) *system {
 func newSystemOver(t testing.TB, engine table.Engine, log *slog.Logger) *system {
 	t.Helper()
 	s := &system{clock: &clock{at: time.Now()}, made: map[int]string{}}
-	s.store = stores.New(engine, sessions.WithCodec(storetest.Codec()), sessions.WithClock(s.clock.now))
+	s.store = stores.New(engine, stores.WithCodec(storetest.Codec()), stores.WithClock(s.clock.now))
 	s.rest = routes(rest.Config{
 		Sessions: s.store, Rewinds: s.store, Artifacts: s.store, Tasks: s.store, Feedback: s.store, Idempotency: s.store,
 		Grants: s.store, Shares: s.store, Runs: s.store, Agents: agents{}, StartRun: noWorker, Automations: s.store,

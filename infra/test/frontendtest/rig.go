@@ -23,7 +23,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
@@ -66,7 +65,7 @@ func New(t testing.TB, handler func(frontend.Config) http.Handler, text string) 
 			return err
 		},
 	})
-	r.Store = stores.New(engine, sessions.WithQuotas(quota.Limits{Streams: maxStreams}))
+	r.Store = stores.New(engine, stores.WithQuotas(quota.Limits{Streams: maxStreams}))
 	serve := handler(frontend.Config{
 		Sessions: r.Store, Rewinds: r.Store, Runs: crashing{r.Store, &r.crashes}, Agents: agents{}, Grants: r.Store, Streams: r.Store, Unseen: r.Store,
 		StartRun: r.start,

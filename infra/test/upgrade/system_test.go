@@ -27,7 +27,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/domain/webhook"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/a2a"
@@ -67,9 +66,9 @@ func newSystem(t testing.TB, items []item, now time.Time) *system {
 	s := &system{time: now, random: rand.NewChaCha8([32]byte{1}), said: &lockedBuffer{}}
 	s.log = slog.New(slog.NewTextHandler(s.said, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s.table = load(t, items)
-	s.store = stores.New(s.table, sessions.WithClock(s.now), sessions.WithRandom(s.newUUID), sessions.WithLogger(s.log),
-		sessions.WithQuotas(quota.Limits{Sessions: 500, Runs: 20, Bytes: 1 << 30, Streams: 4}),
-		sessions.WithRetention(func(agent string) int64 { return map[string]int64{"short": 7200}[agent] }))
+	s.store = stores.New(s.table, stores.WithClock(s.now), stores.WithRandom(s.newUUID), stores.WithLogger(s.log),
+		stores.WithQuotas(quota.Limits{Sessions: 500, Runs: 20, Bytes: 1 << 30, Streams: 4}),
+		stores.WithRetention(func(agent string) int64 { return map[string]int64{"short": 7200}[agent] }))
 	c := s.config()
 	s.rest = map[string]http.Handler{
 		"import": rest.Import(c), "shares": rest.Shares(c), "access": rest.Shares(c), "export": rest.Export(c),

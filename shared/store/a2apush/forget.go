@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// ForgetLog implements sessions.Dependent: it removes configurations and the
+// ForgetLog implements lifecycle.Dependent: it removes configurations and the
 // deliveries that wait for them.
 func (s *Store) ForgetLog(ctx context.Context, log string) error {
 	err := s.base.DB.Pages(ctx, records.Partition(listPK(log)), func(page []table.Item) (bool, error) {

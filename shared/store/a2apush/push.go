@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rethread/rethread/shared/store/lifecycle"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/store/lanes"
@@ -20,16 +22,16 @@ type Sessions interface {
 
 // Store stores push configurations in a table. It is safe for concurrent use.
 type Store struct {
-	sessions.Nothing
+	lifecycle.Nothing
 	base  records.Base
 	in    Sessions
 	lanes *lanes.Store
 }
 
 var (
-	_ push.Store         = (*Store)(nil)
-	_ push.Targets       = (*Store)(nil)
-	_ sessions.Dependent = (*Store)(nil)
+	_ push.Store          = (*Store)(nil)
+	_ push.Targets        = (*Store)(nil)
+	_ lifecycle.Dependent = (*Store)(nil)
 )
 
 // New returns the store for tasks of the given sessions and for lanes in the same

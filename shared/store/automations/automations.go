@@ -9,27 +9,28 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rethread/rethread/shared/store/lifecycle"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/lanes"
 	"github.com/rethread/rethread/shared/store/records"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Store stores automations in a table. It is safe for concurrent use.
 type Store struct {
-	sessions.Nothing
+	lifecycle.Nothing
 	base    records.Base
 	content *content.Codec
 	lanes   *lanes.Store
 }
 
 var (
-	_ automation.Store   = (*Store)(nil)
-	_ automation.Counter = (*Store)(nil)
-	_ sessions.Dependent = (*Store)(nil)
+	_ automation.Store    = (*Store)(nil)
+	_ automation.Counter  = (*Store)(nil)
+	_ lifecycle.Dependent = (*Store)(nil)
 )
 
 // New returns the store of a table and of the lanes in it.

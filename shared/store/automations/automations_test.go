@@ -18,7 +18,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
@@ -44,7 +43,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{now: time.UnixMilli(1735776000000), agents: []string{"reviewer"}}
-	s.store = stores.New(storetest.Engine(t), sessions.WithClock(func() time.Time { return s.now }))
+	s.store = stores.New(storetest.Engine(t), stores.WithClock(func() time.Time { return s.now }))
 	s.Actor = &automation.Actor{
 		Store: s.store, Sessions: s.store, Runs: s.store,
 		HasAgent: func(name string) bool { return slices.Contains(s.agents, name) },

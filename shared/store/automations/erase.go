@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// EraseUser implements sessions.Dependent: it removes automations, their run counts
+// EraseUser implements lifecycle.Dependent: it removes automations, their run counts
 // and the deliveries that wait for them.
 func (s *Store) EraseUser(ctx context.Context, user string, before int64, removed *erasure.Removed) error {
 	items, err := s.automationItems(ctx, user)

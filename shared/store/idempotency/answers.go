@@ -67,7 +67,7 @@ func (s *Store) keptAnswer(ctx context.Context, of *keyItem) (*idempotency.Answe
 	return &answer, nil
 }
 
-// ForgetLog implements sessions.Dependent: it removes the answers to requests about
+// ForgetLog implements lifecycle.Dependent: it removes the answers to requests about
 // a session.
 func (s *Store) ForgetLog(ctx context.Context, log string) error {
 	if err := s.DB.DeleteFound(ctx, records.KeysOnly(records.Partition(answersPK(log)))); err != nil {
@@ -76,7 +76,7 @@ func (s *Store) ForgetLog(ctx context.Context, log string) error {
 	return nil
 }
 
-// EraseUser implements sessions.Dependent: it removes the answers to a user's
+// EraseUser implements lifecycle.Dependent: it removes the answers to a user's
 // idempotent requests from before the erasure began. The claims stay until they
 // expire and only record that they were made, so that a repeated request still
 // creates nothing. A claim whose request is under way is checked again at the end.

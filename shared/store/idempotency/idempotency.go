@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/lifecycle"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/idempotency"
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -24,14 +25,14 @@ func answersPK(log string) string          { return "KA#" + log }
 
 // Store stores idempotency keys. It is safe for concurrent use.
 type Store struct {
-	sessions.Nothing
+	lifecycle.Nothing
 	records.Base
 	content content.Bodies
 }
 
 var (
-	_ idempotency.Store  = (*Store)(nil)
-	_ sessions.Dependent = (*Store)(nil)
+	_ idempotency.Store   = (*Store)(nil)
+	_ lifecycle.Dependent = (*Store)(nil)
 )
 
 // New returns the store of a table.

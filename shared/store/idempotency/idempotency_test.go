@@ -17,7 +17,6 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/idempotency"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -30,10 +29,10 @@ type keys struct {
 	tries  int
 }
 
-func newKeys(t *testing.T, opts ...sessions.Option) *keys {
+func newKeys(t *testing.T, opts ...stores.Option) *keys {
 	t.Helper()
 	k := &keys{engine: storetest.Engine(t), clock: &fixture.Calendar{}}
-	k.Store = stores.New(k.engine, append(opts, sessions.WithCodec(storetest.Codec()), sessions.WithClock(k.clock.Now))...)
+	k.Store = stores.New(k.engine, append(opts, stores.WithCodec(storetest.Codec()), stores.WithClock(k.clock.Now))...)
 	return k
 }
 
@@ -131,7 +130,7 @@ func TestIdempotency_lease(t *testing.T) {
 // Nothing is left of an answer when its session is deleted, and its key stays used.
 func TestIdempotency_is_deleted_with_its_session(t *testing.T) {
 	t.Parallel()
-	s := newKeys(t, sessions.WithRetention(func(string) int64 { return 3600 }))
+	s := newKeys(t, stores.WithRetention(func(string) int64 { return 3600 }))
 	create := func(id, keyedBy string) (log string) {
 		t.Helper()
 		n := session.New{ID: id, UserID: fixture.Alice, Nonce: uuid.NewString(), KeyedBy: keyedBy}

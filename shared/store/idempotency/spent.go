@@ -2,14 +2,14 @@ package idempotency
 
 import (
 	"github.com/rethread/rethread/shared/domain/idempotency"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/lifecycle"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Deleting implements sessions.Dependent: the key that the session was created
+// Deleting implements lifecycle.Dependent: the key that the session was created
 // under stays used until it expires, although its answer is deleted with the
 // session.
-func (s *Store) Deleting(d sessions.Deletion) []table.Write {
+func (s *Store) Deleting(d lifecycle.Deletion) []table.Write {
 	expires := (d.Made + idempotency.Lifetime.Milliseconds()) / 1000
 	if d.KeyedBy == "" || expires < s.Now().Unix() {
 		return nil

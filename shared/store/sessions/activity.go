@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/keys"
-
 	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -29,25 +28,25 @@ type knownActivity struct {
 	seen time.Time
 }
 
-// seenNewest is watchNewest for a session that this instance has just seen there.
-func (s *Store) seenNewest(ctx context.Context, h *header) func() (bool, error) {
-	if k, ok := s.onTop.Get(h.GPK); ok && k.pk == h.PK && s.now().Sub(k.seen) < onTopTime {
+// seenNewest is WatchNewest for a session that this instance has just seen there.
+func (s *Store) seenNewest(ctx context.Context, h *Header) func() (bool, error) {
+	if k, ok := s.onTop.Get(h.GPK); ok && k.pk == h.PK && s.Now().Sub(k.seen) < onTopTime {
 		return func() (bool, error) { return true, nil }
 	}
-	return s.watchNewest(ctx, h)
+	return s.WatchNewest(ctx, h)
 }
 
-// watchNewest starts reading which of the user's sessions is at the top of the
+// WatchNewest starts reading which of the user's sessions is at the top of the
 // list. The returned function waits for the answer and caches it for each attempt
 // of a write.
-func (s *Store) watchNewest(ctx context.Context, h *header) func() (bool, error) {
+func (s *Store) WatchNewest(ctx context.Context, h *Header) func() (bool, error) {
 	type answer struct {
 		newest bool
 		err    error
 	}
-	done, began := make(chan answer, 1), s.now()
+	done, began := make(chan answer, 1), s.Now()
 	go func() {
-		page, err := s.db.Query(ctx, records.KeysOnly(table.Query{
+		page, err := s.DB.Query(ctx, records.KeysOnly(table.Query{
 			Index: store.ActivityIndex, Partition: h.GPK, Descending: true, Limit: 1,
 		}))
 		if err != nil {
@@ -65,9 +64,9 @@ func (s *Store) watchNewest(ctx context.Context, h *header) func() (bool, error)
 	return sync.OnceValues(func() (bool, error) { a := <-done; return a.newest, a.err })
 }
 
-// activityChanges returns the changes of the header that move the session to the
+// ActivityChanges returns the changes of the header that move the session to the
 // top of its user's list; none if it is there already.
-func (h *header) activityChanges(newest func() (bool, error), now int64) ([]table.Change, error) {
+func (h *Header) ActivityChanges(newest func() (bool, error), now int64) ([]table.Change, error) {
 	onTop, err := newest()
 	if err != nil || onTop {
 		return nil, err
@@ -76,30 +75,30 @@ func (h *header) activityChanges(newest func() (bool, error), now int64) ([]tabl
 }
 
 // moveToTop is the change that moves the session to the top of its user's list.
-func (h *header) moveToTop(now int64) table.Change {
-	return table.Set(table.At(keys.AttrGSK), keys.ActivitySK(now, h.id()))
+func (h *Header) moveToTop(now int64) table.Change {
+	return table.Set(table.At(keys.AttrGSK), keys.ActivitySK(now, h.Id()))
 }
 
-// touchActivity moves the session to the top of its user's list. If it is there
+// TouchActivity moves the session to the top of its user's list. If it is there
 // already this costs nothing, or one write unit with touch, which records an
 // activity without a log entry. A failure is not an error of the request: the next
 // activity corrects the list.
-func (s *Store) touchActivity(ctx context.Context, h *header, newest func() (bool, error), now int64, touch bool) {
+func (s *Store) TouchActivity(ctx context.Context, h *Header, newest func() (bool, error), now int64, touch bool) {
 	onTop, err := newest()
 	if err == nil && onTop && !touch {
 		return
 	}
-	changes := []table.Change{table.Set(table.At(headerLastActivity), now)}
+	changes := []table.Change{table.Set(table.At(HeaderLastActivity), now)}
 	if !onTop {
 		changes = append(changes, h.moveToTop(now))
 	}
 	if err == nil {
-		err = s.db.Update(ctx, keys.SessionKey(h.id()), changes, h.sameLog(), table.Less(table.At(headerLastActivity), now))
+		err = s.DB.Update(ctx, keys.SessionKey(h.Id()), changes, h.SameLog(), table.Less(table.At(HeaderLastActivity), now))
 	}
 	if err == nil && !onTop {
-		s.onTop.Put(h.GPK, knownActivity{h.PK, s.now()})
+		s.onTop.Put(h.GPK, knownActivity{h.PK, s.Now()})
 	}
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
-		s.log.WarnContext(ctx, "session list not updated", "session_id", h.id(), "error", err)
+		s.Log.WarnContext(ctx, "session list not updated", "session_id", h.Id(), "error", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/eventlog"
 )
 
 // Append implements session.Store. The batch becomes one log entry, put at the head
@@ -28,7 +29,7 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 		return stored, appended, err
 	}
 	s.known.Forget(a.SessionID)
-	now, failed := s.header(ctx, a.UserID, a.SessionID)
+	now, failed := s.Header(ctx, a.UserID, a.SessionID)
 	switch {
 	case failed != nil:
 		return nil, 0, failed
@@ -39,36 +40,36 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 }
 
 // appendTo appends to the log of a session as it was read.
-func (s *Store) appendTo(ctx context.Context, h *header, a session.Append) ([]session.Event, int, error) {
+func (s *Store) appendTo(ctx context.Context, h *Header, a session.Append) ([]session.Event, int, error) {
 	if a.Keyed != nil && !h.NamedIDs {
-		a = withDerivedIDs(a)
+		a = eventlog.WithDerivedIDs(a)
 	}
-	with := along{
-		keyed: a.Keyed, expected: a.ExpectedSeq, limited: true, patience: appendTime,
-		remembers: a.ExpectedSeq == nil && !h.large && (a.Keyed == nil || !a.Keyed.FindOnly),
+	with := eventlog.Along{
+		Keyed: a.Keyed, Expected: a.ExpectedSeq, Limited: true, Patience: eventlog.AppendTime,
+		Remembers: a.ExpectedSeq == nil && !h.large && (a.Keyed == nil || !a.Keyed.FindOnly),
 	}
 	events := slices.Clone(a.Events)
 	if a.Keyed != nil && a.Keyed.FindOnly {
-		found, err := s.findAppended(ctx, h.ofLog(), events, with)
-		return inSession(found.events, a.SessionID), 0, s.notFoundIfDeleted(ctx, h, err)
+		found, err := s.logs.FindAppended(ctx, h.OfLog(), events, with)
+		return InSession(found.Events, a.SessionID), 0, s.NotFoundIfDeleted(ctx, h, err)
 	}
-	newest := s.watchNewest
-	if with.remembers && s.recalls(h.Log) {
+	newest := s.WatchNewest
+	if with.Remembers && s.logs.Recalls(h.Log) {
 		newest = s.seenNewest
 	}
 	onTop := newest(ctx, h)
-	done, err := s.appendToLog(ctx, h.ofLog(), events, with)
+	done, err := s.logs.AppendToLog(ctx, h.OfLog(), events, with)
 	if err != nil {
-		return nil, 0, s.notFoundIfDeleted(ctx, h, err)
+		return nil, 0, s.NotFoundIfDeleted(ctx, h, err)
 	}
-	if done.fresh > 0 {
-		s.touchActivity(ctx, h, onTop, done.at.time, false)
+	if done.Fresh > 0 {
+		s.TouchActivity(ctx, h, onTop, done.At.Time, false)
 	}
-	return inSession(done.events, a.SessionID), done.fresh, nil
+	return InSession(done.Events, a.SessionID), done.Fresh, nil
 }
 
-// inSession returns events with the id of their session.
-func inSession(events []session.Event, id string) []session.Event {
+// InSession returns events with the id of their session.
+func InSession(events []session.Event, id string) []session.Event {
 	for i := range events {
 		events[i].SessionID = id
 	}

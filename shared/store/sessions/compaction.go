@@ -1,114 +1,16 @@
 package sessions
 
 import (
-	"encoding/json"
-	"fmt"
-
-	"github.com/rethread/rethread/shared/store/keys"
-
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/compaction"
-	"github.com/rethread/rethread/shared/store/content"
-	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/eventlog"
 )
-
-// Compaction configures which ranges of a rewound log are compacted.
-type Compaction = compaction.Rules
-
-// compactor chooses the ranges to compact among the records that a page reads.
-type compactor = compaction.Chooser[*record]
 
 // compactorOf returns the compactor of a page of what the session shows; nil if nothing
 // can be compacted.
-func (s *Store) compactorOf(log string, q session.EventQuery, ranges session.Timeline) *compactor {
+func (s *Store) compactorOf(log string, q session.EventQuery, ranges session.Timeline) *eventlog.Compactor {
 	if q.View != session.Effective || q.Descending {
 		return nil
 	}
-	return compaction.New[*record](s.compaction, log, ranges)
-}
-
-// compactedRange is what a range of a log showed when it was written. Its key is the last
-// position of the range.
-type compactedRange struct {
-	PK   string `dynamodbav:"PK"`
-	SK   string `dynamodbav:"SK"`
-	From int64  `dynamodbav:"f"`
-	content.Body
-
-	to      int64
-	entries []compaction.Entry[*record]
-}
-
-// compactedEntry is an entry of the log without what only rewinds need.
-type compactedEntry struct {
-	At     int64             `json:"p"`
-	Count  int64             `json:"n,omitempty"`
-	Time   int64             `json:"t"`
-	Task   string            `json:"k,omitempty"`
-	Events []json.RawMessage `json:"e"`
-	// As in runMarks.
-	Status session.EventStatus `json:"s,omitempty"`
-	Deltas int64               `json:"d,omitempty"`
-	Hidden bool                `json:"h,omitempty"`
-}
-
-// compactable reports whether an entry may be in a compacted range. One that continues in
-// chunks would not fit, and an item in progress still changes.
-func (r *record) compactable() bool { return r.Blob == "" && !r.inProgress() && r.unreadable == nil }
-
-// compactionEntry returns a record as compaction considers it.
-func (r *record) compactionEntry(shown bool) compaction.Entry[*record] {
-	return compaction.Entry[*record]{
-		First: r.first, Last: r.last(), Size: r.size(), Shown: shown, Fits: r.compactable(), Of: r,
-	}
-}
-
-// newCompactedRange returns the compacted range of a range of a log; nil if it does not
-// fit into an item.
-func (s *Store) newCompactedRange(of compaction.Range[*record]) (*compactedRange, error) {
-	entries := make([]compactedEntry, 0, len(of.Entries))
-	for _, chosen := range of.Entries {
-		r := chosen.Of
-		e := compactedEntry{
-			At: r.first, Count: r.Count, Time: r.time, Status: r.Status, Deltas: r.Deltas, Hidden: r.Hidden,
-		}
-		for _, event := range r.events {
-			e.Task = event.TaskID
-			e.Events = append(e.Events, event.Own())
-		}
-		entries = append(entries, e)
-	}
-	encoded, err := s.content.Encode(entries)
-	if err != nil || len(encoded) > content.ChunkBytes {
-		return nil, err
-	}
-	k := keys.CompactedKey(of.Log, of.To)
-	return &compactedRange{PK: k.PK, SK: k.SK, From: of.From, Body: content.Body{Inline: encoded}}, nil
-}
-
-func (s *Store) decodeCompactedRange(item table.Item) (*compactedRange, error) {
-	var c compactedRange
-	if err := table.Decode(item, &c); err != nil {
-		return nil, fmt.Errorf("unmarshal a compacted range: %w", err)
-	}
-	var err error
-	if c.to, err = keys.CompactedEnd(c.SK); err != nil {
-		return nil, err
-	}
-	var entries []compactedEntry
-	if err := s.content.Decode(c.Inline, &entries); err != nil {
-		return nil, fmt.Errorf("compacted range %s %s: %w", c.PK, c.SK, err)
-	}
-	for _, e := range entries {
-		content := entryBody{Time: e.Time, Task: e.Task, Events: e.Events}
-		r, err := entry{
-			PK: c.PK, SK: keys.EntrySK(e.At), Count: e.Count,
-			runMarks: runMarks{Status: e.Status, Deltas: e.Deltas, Hidden: e.Hidden},
-		}.record(e.At, content)
-		if err != nil {
-			return nil, err
-		}
-		c.entries = append(c.entries, r.compactionEntry(true))
-	}
-	return &c, nil
+	return compaction.New[*eventlog.Record](s.logs.Compaction, log, ranges)
 }

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/rethread/rethread/shared/store/keys"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -21,25 +21,25 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 	if err != nil {
 		return session.Session{}, err
 	}
-	h := s.newHeader(n, meta)
+	h := s.NewHeader(n, meta)
 	return records.SettledValue(ctx, func() (session.Session, error) {
-		if err := s.admitSession(ctx, n.UserID); err != nil {
-			return s.createdOr(ctx, n, err)
+		if err := s.AdmitSession(ctx, n.UserID); err != nil {
+			return s.CreatedOr(ctx, n, err)
 		}
 		at, err := s.create(ctx, h, n.State.Stored().Values(), n.CreatedBy)
 		switch {
 		case errors.Is(err, table.ErrConditionFailed):
-			return s.createdOr(ctx, n, err)
+			return s.CreatedOr(ctx, n, err)
 		case err != nil:
 			return session.Session{}, fmt.Errorf("create session %s: %w", n.ID, err)
 		}
-		return s.render(h, at)
+		return s.Render(h, at)
 	})
 }
 
-// createdOr returns the session if this creation already happened, and otherwise
+// CreatedOr returns the session if this creation already happened, and otherwise
 // the error that refused it.
-func (s *Store) createdOr(ctx context.Context, n session.New, refused error) (session.Session, error) {
+func (s *Store) CreatedOr(ctx context.Context, n session.New, refused error) (session.Session, error) {
 	existing, err := s.created(ctx, n)
 	switch {
 	case err != nil:
@@ -50,12 +50,12 @@ func (s *Store) createdOr(ctx context.Context, n session.New, refused error) (se
 	return session.Session{}, refused
 }
 
-// newHeader returns the header of a session that begins now, with a log of its own.
-func (s *Store) newHeader(n session.New, meta []byte) *header {
-	now, k := s.millis(), keys.SessionKey(n.ID)
-	h := &header{
+// NewHeader returns the header of a session that begins now, with a log of its own.
+func (s *Store) NewHeader(n session.New, meta []byte) *Header {
+	now, k := s.Millis(), keys.SessionKey(n.ID)
+	h := &Header{
 		PK: k.PK, SK: k.SK, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
-		Status: session.Idle, Meta: meta, Log: s.Base().NewLog(), Version: 1,
+		Status: session.Idle, Meta: meta, Log: s.Base.NewLog(), Version: 1,
 		Created: now, LastActivity: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, CausedBy: n.Chain, NamedIDs: true,
 		GPK: keys.ActivityPK(n.UserID), GSK: keys.ActivitySK(now, n.ID),
 	}
@@ -67,82 +67,82 @@ func (s *Store) newHeader(n session.New, meta []byte) *header {
 // and its answer was lost, or the id is taken. Nil means neither: a shared state
 // changed concurrently, and the creation may be tried again.
 func (s *Store) created(ctx context.Context, n session.New) (*session.Session, error) {
-	var h header
-	found, err := s.db.Get(ctx, keys.SessionKey(n.ID), &h)
+	var h Header
+	found, err := s.DB.Get(ctx, keys.SessionKey(n.ID), &h)
 	switch {
 	case err != nil || !found:
 		return nil, err
 	case h.User != n.UserID || h.Nonce != n.Nonce:
 		return nil, fault.New(fault.Conflict, "a session with the id %q exists", n.ID).With("session_id", n.ID)
 	}
-	at, err := s.readHead(ctx, h.ofLog())
+	at, err := s.logs.ReadHead(ctx, h.OfLog())
 	if errors.Is(err, fault.Of(fault.NotFound)) { // it was just deleted
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	existing, err := s.render(&h, at)
+	existing, err := s.Render(&h, at)
 	return &existing, err
 }
 
 // create writes the header, with the initial state as the log's first event.
-func (s *Store) create(ctx context.Context, h *header, state session.Delta, by json.RawMessage) (head, error) {
-	along := s.createWrites(h)
+func (s *Store) create(ctx context.Context, h *Header, state session.Delta, by json.RawMessage) (eventlog.Head, error) {
+	along := s.CreateWrites(h)
 	if len(state) == 0 {
-		return head{next: 1}, s.db.PutWith(ctx, table.Put(h, table.ItemNotExists()), along)
+		return eventlog.Head{Next: 1}, s.DB.PutWith(ctx, table.Put(h, table.ItemNotExists()), along)
 	}
-	change, err := s.loadStates(ctx, h.ofLog(), head{next: 1}, state)
+	change, err := s.logs.LoadStates(ctx, h.OfLog(), eventlog.Head{Next: 1}, state)
 	if err != nil {
-		return head{}, err
+		return eventlog.Head{}, err
 	}
 	r, err := s.firstEntry(ctx, h, state, by, change)
 	if err != nil {
-		return head{}, err
+		return eventlog.Head{}, err
 	}
-	writes, err := s.sharedPuts(ctx, change)
+	writes, err := s.logs.SharedPuts(ctx, change)
 	if err != nil {
-		return head{}, err
+		return eventlog.Head{}, err
 	}
 	writes = append(writes, along...)
 	for _, record := range []any{
-		h, r.entry, lowerBound{PK: r.PK, SK: keys.PrefixInvocation + r.events[0].InvocationID, Position: 1},
+		h, r.Entry, eventlog.LowerBound{PK: r.PK, SK: keys.PrefixInvocation + r.Events[0].InvocationID, Position: 1},
 	} {
 		writes = append(writes, table.Put(record, table.ItemNotExists()))
 	}
-	if err := s.db.Transact(ctx, writes...); err != nil {
-		return head{}, err
+	if err := s.DB.Transact(ctx, writes...); err != nil {
+		return eventlog.Head{}, err
 	}
-	s.checkpoint(ctx, h.Log, 1, change.values)
-	return head{}.after(r), nil
+	s.logs.Checkpoint(ctx, h.Log, 1, change.Values)
+	return eventlog.Head{}.After(r), nil
 }
 
 // firstEntry is the event with a session's initial state: the state is in the log
 // like any other change, so that a rewind can restore it.
 func (s *Store) firstEntry(
-	ctx context.Context, h *header, state session.Delta, by json.RawMessage, change *stateChange,
-) (*record, error) {
+	ctx context.Context, h *Header, state session.Delta, by json.RawMessage, change *eventlog.StateChange,
+) (*eventlog.Record, error) {
 	actions, err := jsonx.Marshal(session.Actions{StateDelta: state, ArtifactDelta: map[string]int64{}})
 	if err != nil {
 		return nil, err
 	}
 	e := session.Event{
-		ID: session.PositionalID(1, s.random()), InvocationID: s.random().String(), Author: "system",
+		ID: session.PositionalID(1, s.Random()), InvocationID: s.Random().String(), Author: "system",
 		StateDelta: state, Fields: map[string]json.RawMessage{"actions": actions},
 	}
 	if by != nil {
 		e.Fields[session.CreatedBy] = by
 	}
-	content := entryBody{
-		Time: h.Created, Events: []json.RawMessage{e.Own()}, Undo: []session.Delta{change.apply(state)},
+	content := eventlog.EntryBody{
+		Time: h.Created, Events: []json.RawMessage{e.Own()}, Undo: []session.Delta{change.Apply(state)},
 		Initial: true,
 	}
-	if err := change.check(); err != nil {
+	if err := change.Check(); err != nil {
 		return nil, err
 	}
-	r := &record{
-		entry: entry{PK: keys.LogPK(h.Log), SK: keys.EntrySK(1), LastState: 1},
-		first: 1, time: h.Created, events: []session.Event{e},
+	r := &eventlog.Record{
+		Entry: eventlog.Entry{PK: keys.LogPK(h.Log), SK: keys.EntrySK(1), LastState: 1},
+		First: 1, When: h.Created, Events: []session.Event{e},
 	}
 	r.Body, err = s.content.Pack(ctx, r.PK, content, 0)
 	return r, err
@@ -151,7 +151,7 @@ func (s *Store) firstEntry(
 // Update implements session.Store.
 func (s *Store) Update(ctx context.Context, userID, id string, p session.Patch) (session.Session, error) {
 	return records.ContendedValue(ctx, func() (session.Session, error) {
-		h, err := s.header(ctx, userID, id)
+		h, err := s.Header(ctx, userID, id)
 		if err != nil {
 			return session.Session{}, err
 		}
@@ -162,23 +162,23 @@ func (s *Store) Update(ctx context.Context, userID, id string, p session.Patch) 
 		if err := s.patch(ctx, h, p); err != nil {
 			return session.Session{}, fmt.Errorf("update session %s: %w", id, err)
 		}
-		at, err := s.readHead(ctx, h.ofLog())
+		at, err := s.logs.ReadHead(ctx, h.OfLog())
 		if err != nil {
 			return session.Session{}, err
 		}
-		return s.render(h, at)
+		return s.Render(h, at)
 	})
 }
 
 // patch writes the change if the header has the version that was read.
-func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
-	unchanged := table.And(h.sameLog(), table.Equal(table.At(headerVersion), h.Version))
+func (s *Store) patch(ctx context.Context, h *Header, p session.Patch) error {
+	unchanged := table.And(h.SameLog(), table.Equal(table.At(HeaderVersion), h.Version))
 	h.Version++
-	h.LastActivity = max(s.millis(), h.LastActivity+1)
-	h.GSK = keys.ActivitySK(h.LastActivity, h.id())
+	h.LastActivity = max(s.Millis(), h.LastActivity+1)
+	h.GSK = keys.ActivitySK(h.LastActivity, h.Id())
 	changes := []table.Change{
-		table.Set(table.At(headerVersion), h.Version),
-		table.Set(table.At(headerLastActivity), h.LastActivity),
+		table.Set(table.At(HeaderVersion), h.Version),
+		table.Set(table.At(HeaderLastActivity), h.LastActivity),
 		table.Set(table.At(keys.AttrGSK), h.GSK),
 	}
 	if p.Name != nil {
@@ -194,7 +194,7 @@ func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
 	}
 	if p.Retention != nil {
 		kept, timer := s.retentionChange(h, *p.Retention)
-		return s.db.Transact(ctx, table.Update(keys.SessionKey(h.id()), append(changes, kept...), unchanged), timer)
+		return s.DB.Transact(ctx, table.Update(keys.SessionKey(h.Id()), append(changes, kept...), unchanged), timer)
 	}
-	return s.db.Update(ctx, keys.SessionKey(h.id()), changes, unchanged)
+	return s.DB.Update(ctx, keys.SessionKey(h.Id()), changes, unchanged)
 }

@@ -2,243 +2,28 @@ package sessions
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
-	"time"
 
+	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/keys"
-	"github.com/rethread/rethread/shared/store/sweep"
-
-	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-const (
-	// purgeTime is how long a deletion removes items before it leaves the rest to
-	// Sweep, well within a request's 29 s.
-	purgeTime = 15 * time.Second
-)
-
-// deletedLog is the pending removal of a deleted session's log. It is in the index
+// DeletedLog is the pending removal of a deleted session's log. It is in the index
 // while it is due, and not while forks still read the log.
-type deletedLog struct {
-	PK          string  `dynamodbav:"PK"`
-	SK          string  `dynamodbav:"SK"`
-	Created     int64   `dynamodbav:"ct"`
-	Origin      *origin `dynamodbav:"fo,omitempty"`
-	GPK         string  `dynamodbav:"GPK,omitempty"`
-	GSK         string  `dynamodbav:"GSK,omitempty"`
-	Deleted     int64   `dynamodbav:"dt,omitempty"` // when its session was deleted
-	attribution         // for a session, not for an abandoned import
+type DeletedLog struct {
+	PK                   string  `dynamodbav:"PK"`
+	SK                   string  `dynamodbav:"SK"`
+	Created              int64   `dynamodbav:"ct"`
+	Origin               *Origin `dynamodbav:"fo,omitempty"`
+	GPK                  string  `dynamodbav:"GPK,omitempty"`
+	GSK                  string  `dynamodbav:"GSK,omitempty"`
+	Deleted              int64   `dynamodbav:"dt,omitempty"` // when its session was deleted
+	eventlog.Attribution         // for a session, not for an abandoned import
 }
 
-// tasksDeleted is the tombstone that readers of a log's tasks find after the last
-// task.
-type tasksDeleted struct {
-	PK string `dynamodbav:"PK"`
-	SK string `dynamodbav:"SK"`
-}
-
-// Delete implements session.Store. One transaction removes the header, so that the
-// session cannot be found any more, and records the pending removal where requests
-// that found it earlier will see it. The log is removed at once if time allows;
-// Sweep removes the rest, and what a concurrent append left behind.
-func (s *Store) Delete(ctx context.Context, userID, id string) error {
-	h, err := records.ContendedValue(ctx, func() (*header, error) {
-		h, err := s.header(ctx, userID, id)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.remove(ctx, h, h.sameLog()); err != nil {
-			return nil, fmt.Errorf("delete session %s: %w", id, err)
-		}
-		return h, nil
-	})
-	if err == nil {
-		err = s.holdNext(ctx, h)
-	}
-	if err != nil {
-		return err
-	}
-	return s.purgeInTime(ctx, h.Log)
-}
-
-// remove is the transaction that deletes a session, if the condition on its header
-// holds; more is written along with it.
-func (s *Store) remove(ctx context.Context, h *header, c table.Condition, more ...table.Write) error {
-	k, fenced, now := keys.DeletedKey(h.Log), keys.TasksDeletedKey(h.Log), s.millis()
-	along, err := s.deleteWrites(ctx, h)
-	if err != nil {
-		return err
-	}
-	writes := append(more,
-		table.Delete(keys.SessionKey(h.id()), c, h.sameBytes()),
-		table.Put(deletedLog{
-			PK: k.PK, SK: k.SK, Created: h.Created, Origin: h.Origin,
-			GPK: keys.GpkDeleted, GSK: keys.ActivitySK(now, h.Log), Deleted: now, attribution: h.attribution().by(nil),
-		}),
-		table.Put(tasksDeleted{PK: fenced.PK, SK: fenced.SK}),
-	)
-	return s.db.Transact(ctx, append(writes, along...)...)
-}
-
-func (s *Store) purgeInTime(ctx context.Context, log string) error {
-	limited, cancel := context.WithTimeout(ctx, purgeTime)
-	defer cancel()
-	if _, err := s.purge(limited, log, s.clearKeepingPositions); err != nil {
-		if limited.Err() == nil {
-			s.log.WarnContext(ctx, "a deleted log waits to be swept", "log", log, "error", err)
-		}
-	}
-	return ctx.Err()
-}
-
-// purge removes everything in a log's partition except the record of the pending
-// removal, and releases the log that it was forked from. While forks read the log
-// it stays, and purge only ends its subscriptions and shares. It returns the record as it
-// was before.
-func (s *Store) purge(
-	ctx context.Context, log string, clearing func(context.Context, string) error,
-) (duty deletedLog, err error) {
-	for _, d := range s.dependents {
-		if err := d.ForgetLog(ctx, log); err != nil {
-			return duty, err
-		}
-	}
-	held, err := s.suspendDeletion(ctx, log)
-	if err != nil || held {
-		return duty, err
-	}
-	found, err := s.db.Get(ctx, keys.DeletedKey(log), &duty)
-	if err != nil {
-		return duty, err
-	}
-	if err := clearing(ctx, log); err != nil || !found || duty.Origin == nil {
-		return duty, err
-	}
-	return duty, s.releaseSource(ctx, duty.Origin.Log, log)
-}
-
-// suspendDeletion takes a pending removal out of the index while forks read the
-// log. It does so before it counts the forks, so that a fork that is deleted
-// concurrently either is not counted or finds the record and puts it back.
-func (s *Store) suspendDeletion(ctx context.Context, log string) (held bool, err error) {
-	children, err := s.readers(ctx, log)
-	if err != nil || len(children) == 0 {
-		return false, err
-	}
-	hide := []table.Change{table.Remove(table.At(keys.AttrGPK)), table.Remove(table.At(keys.AttrGSK))}
-	err = s.db.Update(ctx, keys.DeletedKey(log), hide, table.ItemExists())
-	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
-		return false, err
-	}
-	if children, err = s.readers(ctx, log); err != nil || len(children) > 0 {
-		return true, err
-	}
-	return false, s.resumeDeletion(ctx, log)
-}
-
-// readers returns the forks that read a deleted session's log. It removes the records
-// of forks that were never stored, and now never will be: a fork is stored only while
-// its source exists.
-func (s *Store) readers(ctx context.Context, log string) ([]child, error) {
-	children, err := s.children(ctx, log)
-	if err != nil {
-		return nil, err
-	}
-	var out []child
-	for _, c := range children {
-		stored, err := s.isStored(ctx, &c)
-		if err != nil {
-			return nil, err
-		}
-		if stored {
-			out = append(out, c)
-			continue
-		}
-		if err := s.db.DeleteItems(ctx, []table.Item{table.NewKey(c.PK, c.SK).Item()}); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// isStored reports whether a fork exists, or is being deleted, and not only the record
-// of it that is written before. An unreadable one exists.
-func (s *Store) isStored(ctx context.Context, c *child) (bool, error) {
-	item, err := s.db.GetItem(ctx, keys.SessionKey(c.Session))
-	if err != nil {
-		return false, err
-	}
-	if log := table.Text(item, headerLog); item != nil && (log == "" || log == c.log()) {
-		return true, nil
-	}
-	return s.db.Get(ctx, keys.DeletedKey(c.log()), &struct{}{})
-}
-
-// resumeDeletion puts the pending removal of a log, if there is one, into the
-// index.
-func (s *Store) resumeDeletion(ctx context.Context, log string) error {
-	err := s.sweepLater(ctx, log, table.ItemExists())
-	return records.Ignoring(err, table.ErrConditionFailed) // its session exists
-}
-
-// sweepLater has a deleted session's log swept sweep.Grace from now.
-func (s *Store) sweepLater(ctx context.Context, log string, conditions ...table.Condition) error {
-	return s.db.Update(ctx, keys.DeletedKey(log), []table.Change{
-		table.Set(table.At(keys.AttrGPK), keys.GpkDeleted), table.Set(table.At(keys.AttrGSK), keys.ActivitySK(s.millis(), log)),
+// SweepLater has a deleted session's log swept sweep.Grace from now.
+func (s *Store) SweepLater(ctx context.Context, log string, conditions ...table.Condition) error {
+	return s.DB.Update(ctx, keys.DeletedKey(log), []table.Change{
+		table.Set(table.At(keys.AttrGPK), keys.GpkDeleted), table.Set(table.At(keys.AttrGSK), keys.ActivitySK(s.Millis(), log)),
 	}, conditions...)
-}
-
-// releaseSource ends a fork's use of the log it came from, and clears that log if
-// its session is deleted and this was the last of its forks.
-func (s *Store) releaseSource(ctx context.Context, parent, log string) error {
-	if err := s.db.DeleteItems(ctx, []table.Item{table.NewKey(keys.LogPK(parent), keys.PrefixChild+log).Item()}); err != nil {
-		return err
-	}
-	var duty deletedLog
-	found, err := s.db.Get(ctx, keys.DeletedKey(parent), &duty)
-	if err != nil || !found {
-		return err
-	}
-	if duty.GPK == "" {
-		if err := s.resumeDeletion(ctx, parent); err != nil {
-			return err
-		}
-	}
-	_, err = s.purge(ctx, parent, s.clearKeepingPositions)
-	return err
-}
-
-// Sweep clears the logs of sessions that were deleted sweep.Grace ago, and returns
-// how many. It may be interrupted and repeated at any point.
-func (s *Store) Sweep(ctx context.Context) (int, error) {
-	due := s.now().Add(-sweep.Grace).UnixMilli()
-	return sweep.Due(ctx, s.Base(), keys.GpkDeleted, due, func(ctx context.Context, k table.Key) (bool, error) {
-		log := strings.TrimPrefix(k.PK, keys.PrefixLog)
-		duty, err := s.purge(ctx, log, s.clear)
-		if err != nil {
-			return false, fmt.Errorf("sweep a log: %w", err)
-		}
-		for _, d := range s.dependents {
-			if err := d.SweepLog(ctx, log); err != nil {
-				return false, fmt.Errorf("sweep what goes with a log: %w", err)
-			}
-		}
-		return s.completeDeletion(ctx, log, duty)
-	})
-}
-
-// completeDeletion deletes the record of a pending removal, unless forks still read
-// the log or it is to be swept again.
-func (s *Store) completeDeletion(ctx context.Context, log string, duty deletedLog) (bool, error) {
-	if duty.GSK == "" {
-		return false, nil
-	}
-	err := s.db.Delete(ctx, keys.DeletedKey(log), table.Equal(table.At(keys.AttrGSK), duty.GSK))
-	if errors.Is(err, table.ErrConditionFailed) {
-		return false, nil
-	}
-	return err == nil, err
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// show returns an event as the session's readers see it. Inherited events have
+// Show returns an event as the session's readers see it. Inherited events have
 // ids of the fork's own, which are always the same.
-func (h *header) show(r session.Range, e session.Event) session.Event {
-	e.SessionID = h.id()
+func (h *Header) Show(r session.Range, e session.Event) session.Event {
+	e.SessionID = h.Id()
 	e.Seq = r.Seq + e.Seq - r.From
 	if r.Log == h.Log {
 		return e
 	}
 	e.ID = session.PositionalID(e.Seq, uuid.NewSHA1(uuid.NameSpaceOID, []byte(h.Log+"\x00"+e.ID)))
-	taskID := func(id string) string { return h.inheritedID(r.Log, id) }
+	taskID := func(id string) string { return h.InheritedID(r.Log, id) }
 	if e.TaskID != "" {
 		e.TaskID = taskID(e.TaskID)
 	}
 	fields := maps.Clone(e.Fields)
 	for name, raw := range fields {
-		fields[name] = session.RewriteForFork(raw, h.id(), taskID)
+		fields[name] = session.RewriteForFork(raw, h.Id(), taskID)
 	}
 	e.Fields = fields
 	return e

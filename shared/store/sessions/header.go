@@ -4,12 +4,13 @@ import (
 	"cmp"
 
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/keys"
 )
 
-// header is the item of a session. Appending to the session's log does not change
+// Header is the item of a session. Appending to the session's log does not change
 // it, except to move the session up in its user's list.
-type header struct {
+type Header struct {
 	PK           string         `dynamodbav:"PK"`
 	SK           string         `dynamodbav:"SK"`
 	User         string         `dynamodbav:"u"`
@@ -31,7 +32,7 @@ type header struct {
 	Marker    int64   `dynamodbav:"mk,omitempty"` // position of the latest rewind marker
 	Timeline  []byte  `dynamodbav:"tl,omitempty"` // absent before the first rewind
 	ForkCount int64   `dynamodbav:"fk,omitempty"` // how often it was forked
-	Origin    *origin `dynamodbav:"fo,omitempty"` // of a fork
+	Origin    *Origin `dynamodbav:"fo,omitempty"` // of a fork
 	// ImportedBase is the last seq that an imported session had taken over as a
 	// fork.
 	ImportedBase int64 `dynamodbav:"tk,omitempty"`
@@ -68,50 +69,50 @@ type header struct {
 	PendingEvents int64 `dynamodbav:"mo,omitempty"`
 
 	// Continued says how often the active run has been continued; nil for never.
-	Continued *continued `dynamodbav:"rk,omitempty"`
+	Continued *Continued `dynamodbav:"rk,omitempty"`
 	// Queued is how many starts wait in the session's queue; QueueVersion is the
 	// queue's version, 0 if it has never had any.
 	Queued       int64 `dynamodbav:"ql,omitempty"`
 	QueueVersion int64 `dynamodbav:"qv,omitempty"`
 
-	Saving   map[string]saving `dynamodbav:"sv,omitempty"` // by task
-	recorded bool              // whether a save that read this header has written when it was
+	Saving   map[string]Saving `dynamodbav:"sv,omitempty"` // by task
+	Recorded bool              `dynamodbav:"-"`            // whether a save that read this header has written when it was
 	large    bool              // of headerForAppend: whether it takes more than a read unit
 }
 
 // The header's attributes that changes and conditions name.
 const (
-	headerLog           = "l"
-	headerVersion       = "v"
-	headerLastActivity  = "ut"
+	HeaderLog           = "l"
+	HeaderVersion       = "v"
+	HeaderLastActivity  = "ut"
 	headerName          = "name"
-	headerStatus        = "status"
+	HeaderStatus        = "status"
 	headerMeta          = "m"
-	headerEpoch         = "e"
-	headerMarker        = "mk"
-	headerTimeline      = "tl"
-	headerForkCount     = "fk"
+	HeaderEpoch         = "e"
+	HeaderMarker        = "mk"
+	HeaderTimeline      = "tl"
+	HeaderForkCount     = "fk"
 	headerRetention     = "rt"
 	headerOwnRetention  = "ro"
 	headerBytes         = "by"
-	headerRun           = "rn"
-	headerCausedBy      = "ca"
-	headerUnfinishedRun = "rx"
-	headerKeptRun       = "rf"
-	headerPendingAt     = "ma"
-	headerPendingEvents = "mo"
-	headerContinued     = "rk"
-	headerQueued        = "ql"
-	headerQueueVersion  = "qv"
-	headerSaving        = "sv"
+	HeaderRun           = "rn"
+	HeaderCausedBy      = "ca"
+	HeaderUnfinishedRun = "rx"
+	HeaderKeptRun       = "rf"
+	HeaderPendingAt     = "ma"
+	HeaderPendingEvents = "mo"
+	HeaderContinued     = "rk"
+	HeaderQueued        = "ql"
+	HeaderQueueVersion  = "qv"
+	HeaderSaving        = "sv"
 
-	// headerPendingID is what older versions stored instead of PendingAt; it is
+	// HeaderPendingID is what older versions stored instead of PendingAt; it is
 	// removed along with it.
-	headerPendingID = "mi"
+	HeaderPendingID = "mi"
 )
 
-// origin is where a fork came from, and what it took over.
-type origin struct {
+// Origin is where a fork came from, and what it took over.
+type Origin struct {
 	Session   string  `dynamodbav:"s"`
 	Log       string  `dynamodbav:"l"`
 	Before    *string `dynamodbav:"i,omitempty"`
@@ -122,54 +123,54 @@ type origin struct {
 	// hidden or not, are not the fork's.
 	At int64 `dynamodbav:"at"`
 	// Lineage is the forks among its ancestors, the nearest first.
-	Lineage []lineage `dynamodbav:"an,omitempty"`
+	Lineage []Lineage `dynamodbav:"an,omitempty"`
 }
 
-func (h *header) id() string { return h.PK[len(keys.PrefixSession):] }
+func (h *Header) Id() string { return h.PK[len(keys.PrefixSession):] }
 
-// failedRun returns the last run, if it failed.
-func (h *header) failedRun() string { return cmp.Or(h.UnfinishedRun, h.KeptRun) }
+// FailedRun returns the last run, if it failed.
+func (h *Header) FailedRun() string { return cmp.Or(h.UnfinishedRun, h.KeptRun) }
 
-// base returns the last seq that a fork took over; 0 for other sessions.
-func (h *header) base() int64 {
+// Base returns the last seq that a fork took over; 0 for other sessions.
+func (h *Header) Base() int64 {
 	if h.Origin == nil {
 		return 0
 	}
 	return h.Origin.Base
 }
 
-// inherited returns what a fork took over, whatever it has rewound since.
-func (h *header) inherited() (session.Timeline, error) {
+// Inherited returns what a fork took over, whatever it has rewound since.
+func (h *Header) Inherited() (session.Timeline, error) {
 	if h.Origin == nil {
 		return nil, nil
 	}
 	return session.DecodeTimeline(h.Origin.Inherited)
 }
 
-// whole returns everything in the session's log, rewound or not.
-func (h *header) whole() (session.Timeline, error) {
-	inherited, err := h.inherited()
-	return session.History{Log: h.Log, Base: h.base(), Inherited: inherited}.Whole(), err
+// Whole returns everything in the session's log, rewound or not.
+func (h *Header) Whole() (session.Timeline, error) {
+	inherited, err := h.Inherited()
+	return session.History{Log: h.Log, Base: h.Base(), Inherited: inherited}.Whole(), err
 }
 
-// history returns the timelines that the session has had.
-func (h *header) history() (out session.History, err error) {
-	out = session.History{Log: h.Log, Base: h.base(), Marker: h.Marker}
-	if out.Inherited, err = h.inherited(); err == nil && h.Timeline != nil {
+// History returns the timelines that the session has had.
+func (h *Header) History() (out session.History, err error) {
+	out = session.History{Log: h.Log, Base: h.Base(), Marker: h.Marker}
+	if out.Inherited, err = h.Inherited(); err == nil && h.Timeline != nil {
 		out.Rewound, err = session.DecodeTimeline(h.Timeline)
 	}
 	return out, err
 }
 
-// timeline returns what the session shows now.
-func (h *header) timeline() (session.Timeline, error) {
+// Shown returns what the session shows now.
+func (h *Header) Shown() (session.Timeline, error) {
 	if h.Timeline == nil {
-		return h.whole()
+		return h.Whole()
 	}
 	return session.DecodeTimeline(h.Timeline)
 }
 
-// ofLog names the session's log.
-func (h *header) ofLog() Log {
-	return Log{Name: h.Log, Session: h.id(), User: h.User, App: h.App, Base: h.base(), NamedIDs: h.NamedIDs}
+// OfLog names the session's log.
+func (h *Header) OfLog() eventlog.Log {
+	return eventlog.Log{Name: h.Log, Session: h.Id(), User: h.User, App: h.App, Base: h.Base(), NamedIDs: h.NamedIDs}
 }

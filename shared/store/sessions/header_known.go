@@ -17,20 +17,20 @@ const headerUnit = 3 << 10
 
 // knownHeader is a header without what appends do not need.
 type knownHeader struct {
-	header header
+	header Header
 	until  time.Time
 }
 
 // withoutContent returns the header without what appends do not need.
-func (h *header) withoutContent() header {
-	return header{
+func (h *Header) withoutContent() Header {
+	return Header{
 		PK: h.PK, SK: h.SK, User: h.User, App: h.App, Agent: h.Agent, Log: h.Log, NamedIDs: h.NamedIDs, GPK: h.GPK,
 		large: h.large,
 	}
 }
 
 // takesUnits reports whether the header takes more than a read unit.
-func (h *header) takesUnits() bool {
+func (h *Header) takesUnits() bool {
 	size := len(h.Meta) + len(h.Timeline)
 	if h.Origin != nil {
 		size += len(h.Origin.Inherited)
@@ -40,12 +40,12 @@ func (h *header) takesUnits() bool {
 
 // headerForAppend returns a header that has at least what an append needs. It may be
 // that of a session that was deleted since.
-func (s *Store) headerForAppend(ctx context.Context, userID, id string) (*header, error) {
-	if k, ok := s.known.Get(id); ok && k.header.User == userID && s.now().Before(k.until) {
+func (s *Store) headerForAppend(ctx context.Context, userID, id string) (*Header, error) {
+	if k, ok := s.known.Get(id); ok && k.header.User == userID && s.Now().Before(k.until) {
 		return &k.header, nil
 	}
-	now := s.now()
-	h, err := s.headerEventually(ctx, userID, id)
+	now := s.Now()
+	h, err := s.HeaderEventually(ctx, userID, id)
 	if err != nil {
 		return nil, err
 	}

@@ -7,26 +7,26 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rethread/rethread/shared/store/keys"
-
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// listScan limits how many sessions one call examines for matches: a rare name in
+// ListScan limits how many sessions one call examines for matches: a rare name in
 // a long list is returned in several pages instead of one slow one.
-const listScan = 2000
+const ListScan = 2000
 
 // List implements session.Store. The index provides the order and the filters;
 // each session of the page is then read from the table, so it is as current as
 // the session itself.
 func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
-	found, next, err := s.byActivity(ctx, q)
+	found, next, err := s.ByActivity(ctx, q)
 	if err != nil {
 		return session.ListPage{}, err
 	}
@@ -39,21 +39,21 @@ func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage
 	return page, err
 }
 
-// byActivity reads a page of the index; next is where to continue, "" at the end.
-func (s *Store) byActivity(ctx context.Context, q session.ListQuery) (found []Candidate, next string, err error) {
+// ByActivity reads a page of the index; next is where to continue, "" at the end.
+func (s *Store) ByActivity(ctx context.Context, q session.ListQuery) (found []Candidate, next string, err error) {
 	looked := 0
-	err = s.db.Pages(ctx, listQuery(q), func(items []table.Item) (bool, error) {
+	err = s.DB.Pages(ctx, listQuery(q), func(items []table.Item) (bool, error) {
 		for _, item := range items {
-			var h header
+			var h Header
 			if err := table.Decode(item, &h); err != nil {
-				s.Base().LeftOut(ctx, records.KeyOf(item), err)
+				s.Base.LeftOut(ctx, records.KeyOf(item), err)
 				continue
 			}
 			looked++
 			if q.Matches(h.Agent, h.Status, h.Name) {
-				found = append(found, Candidate{ID: h.id(), Owner: q.UserID, Position: h.GSK})
+				found = append(found, Candidate{ID: h.Id(), Owner: q.UserID, Position: h.GSK})
 			}
-			if len(found) == q.Limit || looked == listScan {
+			if len(found) == q.Limit || looked == ListScan {
 				next = h.GSK
 				return false, nil
 			}
@@ -93,7 +93,7 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 	for i, id := range ids {
 		wanted[i] = keys.SessionKey(id)
 	}
-	items, err := s.db.BatchGet(ctx, wanted, true)
+	items, err := s.DB.BatchGet(ctx, wanted, true)
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +101,9 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
 	for _, item := range items {
-		var h header
+		var h Header
 		if err := table.Decode(item, &h); err != nil {
-			s.Base().LeftOut(ctx, records.KeyOf(item), err)
+			s.Base.LeftOut(ctx, records.KeyOf(item), err)
 			continue
 		}
 		if h.User != userID {
@@ -111,7 +111,7 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 		}
 		group.Go(func() error {
 			var err error
-			out[slices.Index(ids, h.id())], err = s.listed(ctx, &h)
+			out[slices.Index(ids, h.Id())], err = s.listed(ctx, &h)
 			return err
 		})
 	}
@@ -121,21 +121,21 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 
 // listed returns a session as a list shows it; the zero value if it was deleted
 // concurrently or is unreadable.
-func (s *Store) listed(ctx context.Context, h *header) (session.Session, error) {
-	newest, err := s.entryAt(ctx, h.Log, 0)
+func (s *Store) listed(ctx context.Context, h *Header) (session.Session, error) {
+	newest, err := s.logs.EntryAt(ctx, h.Log, 0)
 	if errors.Is(err, fault.Of(fault.NotFound)) {
 		return session.Session{}, nil
 	}
 	if err != nil {
 		return session.Session{}, err
 	}
-	at := head{next: h.base() + 1}
+	at := eventlog.Head{Next: h.Base() + 1}
 	if newest != nil {
-		at = head{}.after(newest)
+		at = eventlog.Head{}.After(newest)
 	}
-	shown, err := s.render(h, at)
+	shown, err := s.Render(h, at)
 	if errors.Is(err, table.ErrUnreadable) {
-		s.Base().LeftOut(ctx, table.NewKey(h.PK, h.SK), err)
+		s.Base.LeftOut(ctx, table.NewKey(h.PK, h.SK), err)
 		return session.Session{}, nil
 	}
 	return shown, err

@@ -1,257 +1,28 @@
 package sessions
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"slices"
 
-	"github.com/rethread/rethread/shared/store/keys"
-
-	"golang.org/x/sync/errgroup"
-
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/records"
-	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/eventlog"
 )
 
-// lowerBound is a lower bound: what it names, an invocation or an event with a
-// caller's own id, is in the log at Position or after it, or not at all. It is
-// written before the first entry that it could concern, so it can be early but
-// never late, whatever concurrent writers do and wherever one of them stops.
-type lowerBound struct {
-	PK       string `dynamodbav:"PK"`
-	SK       string `dynamodbav:"SK"`
-	Position int64  `dynamodbav:"p"`
-	// Opened, of an invocation, says that its opening is over, and NextNumber is
-	// greater than the numbers of all ids in it that name the invocation.
-	Opened     bool  `dynamodbav:"vo,omitempty"`
-	NextNumber int64 `dynamodbav:"vn,omitempty"`
-	// Keyed names the request with an idempotency key that began the invocation.
-	Keyed string `dynamodbav:"k,omitempty"`
-	// Run, of an invocation, says that a run may have begun with its id.
-	Run bool `dynamodbav:"r,omitempty"`
-}
-
-// The attributes of a bound that note the end of an opening.
-const (
-	boundOpened     = "vo"
-	boundNextNumber = "vn"
-	boundRun        = "r"
-)
-
-// writeLowerBound writes a lower bound unless there is one, and returns the one
-// that applies.
-func (s *Store) writeLowerBound(ctx context.Context, k table.Key, position int64) (held int64, err error) {
-	b, err := s.lowerBoundOf(ctx, k, position)
-	return b.Position, err
-}
-
-// lowerBoundOf is writeLowerBound for callers that need the whole item.
-func (s *Store) lowerBoundOf(ctx context.Context, k table.Key, position int64) (lowerBound, error) {
-	return s.putLowerBound(ctx, lowerBound{PK: k.PK, SK: k.SK, Position: position})
-}
-
-func (s *Store) putLowerBound(ctx context.Context, b lowerBound) (lowerBound, error) {
-	sk := b.SK
-	err := s.db.Put(ctx, b, table.ItemNotExists())
-	if errors.Is(err, table.ErrConditionFailed) {
-		b = lowerBound{}
-		_, err = records.Found(err, &b)
-	}
-	if err != nil {
-		return lowerBound{}, fmt.Errorf("claim %s: %w", sk, err)
-	}
-	return b, nil
-}
-
-// boundInvocations writes lower bounds for the invocations that the batch may be
-// the first to name, and what else must exist before the entry. Within a run the latest
-// event has the same invocation, and no bound is written.
-func (w *writer) boundInvocations(ctx context.Context, fresh []int) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(records.Parallel)
-	position := cmp.Or(w.boundAt, w.at.next)
-	if w.begins != "" {
-		group.Go(func() error { return w.boundRun(ctx, position) })
-	}
-	if w.ahead != nil {
-		group.Go(func() error { return w.ahead(ctx, position) })
-	}
-	for _, i := range fresh {
-		id := w.events[i].InvocationID
-		if id == w.begins || id == w.at.invocation || w.bounded[id] {
-			continue
-		}
-		w.bounded[id] = true
-		of := w.invocations[id]
-		group.Go(func() error {
-			held, err := w.s.writeLowerBound(ctx, keys.InvocationKey(w.log.Name, id), position)
-			if err == nil && of != nil && of.phase == unknown && held >= position {
-				of.phase, of.bound = absent, held
-			}
-			return err
-		})
-	}
-	return group.Wait()
-}
-
-// findRedelivered looks for the events with a caller's own id: those already in the
-// log are not appended again.
-func (w *writer) findRedelivered(ctx context.Context) error {
-	if len(w.chosen) == 0 && w.keyed == nil {
-		return nil
-	}
-	if r := w.at.latest; r != nil && !r.withoutBody { // read already
-		if err := w.recognise(r); err != nil {
-			return err
-		}
-	}
-	if err := w.findByPosition(ctx); err != nil {
-		return err
-	}
-	if err := w.findKeyed(ctx); err != nil {
-		return err
-	}
-	if err := w.findNamed(ctx); err != nil {
-		return err
-	}
-	return w.claimIDs(ctx)
-}
-
-// claimIDs claims the ids that need it, and searches for those that were claimed
-// before.
-func (w *writer) claimIDs(ctx context.Context) error {
-	for {
-		pending := w.unclaimed()
-		if len(pending) == 0 {
-			return nil
-		}
-		from, before, foreign, err := w.boundChosen(ctx, pending)
-		if err != nil {
-			return err
-		}
-		for _, f := range foreign {
-			if err := w.searchForeign(ctx, f); err != nil {
-				return err
-			}
-		}
-		if err := w.search(ctx, from, before); err != nil {
-			return err
-		}
-	}
-}
-
-// unclaimed returns the events whose id needs a claim and has none.
-func (w *writer) unclaimed() []int {
-	var out []int
-	for _, i := range w.chosen {
-		if !w.stored[i] && !w.claimed[i] && !w.inOpening(i) {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
-// search reads the log from a position until it has found the events or reached the
-// head.
-func (w *writer) search(ctx context.Context, from int64, events []int) error {
-	if len(events) == 0 {
-		return nil
-	}
-	return w.s.scan(ctx, w.log.Name, from, 0, func(r *record) (bool, error) {
-		if r.first >= w.at.next { // appended since the head was read
-			w.pass(r)
-		}
-		err := w.recognise(r)
-		return slices.ContainsFunc(events, func(i int) bool { return !w.stored[i] }), err
-	})
-}
-
-// findByPosition recognises ids that the store generated: they contain the position
-// of their event.
-func (w *writer) findByPosition(ctx context.Context) error {
-	for _, i := range w.chosen {
-		seq, ok := session.PositionOf(w.events[i].ID)
-		if !ok || seq >= w.at.next || w.stored[i] {
-			continue
-		}
-		r, err := w.shownEntryAt(ctx, seq)
-		if err != nil {
-			return err
-		}
-		if err := w.recognise(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// boundChosen writes a lower bound for the id of each event. It returns the events
-// whose ids had one before, the lowest position from which these may be found, and the ids
-// that another invocation may have without a claim.
-func (w *writer) boundChosen(ctx context.Context, events []int) (lowest int64, before []int, foreign []foreignName, err error) {
-	position := cmp.Or(w.boundAt, w.at.next)
-	bounds, names := make([]int64, len(events)), make([]foreignName, len(events))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(records.Parallel)
-	for n, i := range events {
-		w.claimed[i] = true
-		group.Go(func() (err error) {
-			bounds[n], err = w.s.writeLowerBound(ctx, keys.ChosenKey(w.log.Name, w.events[i].ID), position)
-			return err
-		})
-		names[n].bound.Position = w.at.next
-		if id, number, _ := session.NamedInvocation(w.events[i].ID); w.invocations != nil && w.events[i].Misnamed() {
-			group.Go(func() error { // its own events must not miss this one, nor this one them
-				held, err := w.s.lowerBoundOf(ctx, keys.InvocationKey(w.log.Name, id), position)
-				names[n] = foreignName{i, id, number, held}
-				return err
-			})
-		}
-	}
-	if err := group.Wait(); err != nil {
-		return 0, nil, nil, err
-	}
-	lowest = w.at.next
-	for n, b := range bounds {
-		if b < w.at.next {
-			lowest, before = min(lowest, b), append(before, events[n])
-		}
-		if names[n].mayBeIn(w.at.next) {
-			foreign = append(foreign, names[n])
-		}
-	}
-	return lowest, before, foreign, nil
-}
-
-// shownEntryAt reads the entry that contains a seq of the session's log, with its
-// events as the session shows them.
-func (w *writer) shownEntryAt(ctx context.Context, seq int64) (*record, error) {
-	if seq <= w.log.Base {
-		return w.s.owner.inherited(ctx, w.log, seq)
-	}
-	return w.s.entryCovering(ctx, w.log.Name, seq)
-}
-
-// inherited implements owner.
-func (s *Store) inherited(ctx context.Context, l Log, seq int64) (*record, error) {
-	h, err := s.header(ctx, l.User, l.Session)
+// Inherited implements owner.
+func (s *Store) Inherited(ctx context.Context, l eventlog.Log, seq int64) (*eventlog.Record, error) {
+	h, err := s.Header(ctx, l.User, l.Session)
 	if err != nil {
 		return nil, err
 	}
-	whole, err := h.whole()
+	whole, err := h.Whole()
 	if err != nil {
 		return nil, err
 	}
 	r := whole.After(seq - 1)[0]
-	rec, err := s.entryCovering(ctx, r.Log, r.From)
+	rec, err := s.logs.EntryCovering(ctx, r.Log, r.From)
 	if err != nil {
 		return nil, err
 	}
-	for i, e := range rec.events {
-		rec.events[i] = h.show(r, e)
+	for i, e := range rec.Events {
+		rec.Events[i] = h.Show(r, e)
 	}
 	return rec, nil
 }

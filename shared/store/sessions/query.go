@@ -6,14 +6,14 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// keysOnly makes a query read what is needed to delete its items: their keys, and
+// KeysOnly makes a query read what is needed to delete its items: their keys, and
 // the attributes that name their owners.
-func keysOnly(q table.Query) table.Query {
+func KeysOnly(q table.Query) table.Query {
 	return records.KeysOnly(q, keys.AttrOwner, keys.AttrGuest, keys.AttrTombstone)
 }
 
-// stillUnforked keeps a task's creation or deletion out of forks that are made
+// StillUnforked keeps a task's creation or deletion out of forks that are made
 // concurrently: they show the tasks as they were.
-func (h *header) stillUnforked() table.Write {
-	return table.Check(keys.SessionKey(h.id()), h.unforked())
+func (h *Header) StillUnforked() table.Write {
+	return table.Check(keys.SessionKey(h.Id()), h.Unforked())
 }

@@ -3,19 +3,19 @@ package sessions
 import (
 	"context"
 
-	"github.com/rethread/rethread/shared/store/keys"
-
 	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/usage"
 )
 
-// admitSession returns fault.Busy if the user may not have one more session, by
+// AdmitSession returns fault.Busy if the user may not have one more session, by
 // the number of sessions or of bytes. The creation itself is counted by an atomic
 // addition, so that concurrent ones do not exceed the limit.
-func (s *Store) admitSession(ctx context.Context, user string) error {
-	if s.quotas.Sessions == 0 {
-		return s.admitBytes(ctx, user)
+func (s *Store) AdmitSession(ctx context.Context, user string) error {
+	if s.usage.Quotas.Sessions == 0 {
+		return s.AdmitBytes(ctx, user)
 	}
 	return records.Settled(ctx, func() error { return s.sessionsLeft(ctx, user) })
 }
@@ -23,16 +23,16 @@ func (s *Store) admitSession(ctx context.Context, user string) error {
 // sessionsLeft checks the number of sessions, recounting them if necessary;
 // table.ErrConditionFailed if one was created while they were counted.
 func (s *Store) sessionsLeft(ctx context.Context, user string) error {
-	q, err := s.quotaItem(ctx, user)
+	q, err := s.usage.QuotaItem(ctx, user)
 	if err != nil {
 		return err
 	}
-	if err := s.quotas.AdmitBytes(records.Deref(q.Bytes)); err != nil {
+	if err := s.usage.Quotas.AdmitBytes(records.Deref(q.Bytes)); err != nil {
 		return err
 	}
-	recount, err := s.quotas.AdmitSession(quota.SessionCount{
+	recount, err := s.usage.Quotas.AdmitSession(quota.SessionCount{
 		Known: q.Sessions != nil, Number: records.Deref(q.Sessions), Created: q.Moved, Counted: q.Counted,
-	}, s.now())
+	}, s.Now())
 	if err != nil || !recount {
 		return err
 	}
@@ -40,22 +40,22 @@ func (s *Store) sessionsLeft(ctx context.Context, user string) error {
 	if err != nil {
 		return err
 	}
-	return s.quotas.AdmitCounted(n)
+	return s.usage.Quotas.AdmitCounted(n)
 }
 
 // countCreated returns the write that counts a new session, for the transaction
 // that creates it. A session created without being counted is never counted, so
 // that its deletion is not subtracted.
-func (s *Store) countCreated(h *header) (_ table.Write, counts bool) {
+func (s *Store) countCreated(h *Header) (_ table.Write, counts bool) {
 	var changes []table.Change
 	var admitted []table.Condition
-	if s.quotas.Sessions > 0 {
+	if s.usage.Quotas.Sessions > 0 {
 		h.Counted = true
-		changes = append(changes, table.Set(table.At(quotaMoved), s.millis()), table.Add(table.At(quotaSessions), 1))
-		admitted = append(admitted, table.Less(table.At(quotaSessions), s.quotas.Sessions))
+		changes = append(changes, table.Set(table.At(usage.QuotaMoved), s.Millis()), table.Add(table.At(usage.QuotaSessions), 1))
+		admitted = append(admitted, table.Less(table.At(usage.QuotaSessions), s.usage.Quotas.Sessions))
 	}
 	if h.Bytes > 0 { // an imported session
-		changes = append(changes, table.Add(table.At(quotaBytes), h.Bytes))
+		changes = append(changes, table.Add(table.At(usage.QuotaBytes), h.Bytes))
 	}
 	if len(changes) == 0 {
 		return table.Write{}, false
@@ -63,13 +63,13 @@ func (s *Store) countCreated(h *header) (_ table.Write, counts bool) {
 	return table.Update(keys.QuotaKey(h.User), changes, admitted...), true
 }
 
-// countDeleted returns the write that subtracts a session from its user's usage,
+// CountDeleted returns the write that subtracts a session from its user's usage,
 // unless that was erased concurrently.
-func (s *Store) countDeleted(ctx context.Context, h *header) (_ table.Write, counts bool, err error) {
+func (s *Store) CountDeleted(ctx context.Context, h *Header) (_ table.Write, counts bool, err error) {
 	if !h.Counted && h.Bytes == 0 {
 		return table.Write{}, false, nil
 	}
-	q, err := s.quotaItem(ctx, h.User)
+	q, err := s.usage.QuotaItem(ctx, h.User)
 	if err != nil {
 		return table.Write{}, false, err
 	}
@@ -79,7 +79,7 @@ func (s *Store) countDeleted(ctx context.Context, h *header) (_ table.Write, cou
 		name string
 		less int64
 		had  *int64
-	}{{quotaSessions, one(h.Counted), q.Sessions}, {quotaBytes, h.Bytes, q.Bytes}} {
+	}{{usage.QuotaSessions, one(h.Counted), q.Sessions}, {usage.QuotaBytes, h.Bytes, q.Bytes}} {
 		if part.less == 0 || part.had == nil {
 			continue
 		}
@@ -99,8 +99,8 @@ func one(v bool) int64 {
 	return 0
 }
 
-// sameBytes is the condition that the session's bytes have not changed.
-func (h *header) sameBytes() table.Condition {
+// SameBytes is the condition that the session's bytes have not changed.
+func (h *Header) SameBytes() table.Condition {
 	same := table.Equal(table.At(headerBytes), h.Bytes)
 	if h.Bytes == 0 {
 		return table.Or(table.NotExists(table.At(headerBytes)), same)

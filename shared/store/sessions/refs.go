@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rethread/rethread/shared/store/keys"
-
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -22,28 +22,28 @@ type Ref struct {
 // Find returns a session that a user owns; fault.NotFound or fault.Forbidden if it
 // does not exist or is another user's.
 func (s *Store) Find(ctx context.Context, userID, id string) (Ref, error) {
-	h, err := s.header(ctx, userID, id)
+	h, err := s.Header(ctx, userID, id)
 	if err != nil {
 		return Ref{}, err
 	}
-	return h.ref(), nil
+	return h.Ref(), nil
 }
 
-func (h *header) ref() Ref { return Ref{ID: h.id(), User: h.User, Log: h.Log} }
+func (h *Header) Ref() Ref { return Ref{ID: h.Id(), User: h.User, Log: h.Log} }
 
 // Check returns a write whose condition holds while the session is still the one
 // that was found.
 func (r Ref) Check() table.Write {
-	return table.Check(keys.SessionKey(r.ID), table.Equal(table.At(headerLog), r.Log))
+	return table.Check(keys.SessionKey(r.ID), table.Equal(table.At(HeaderLog), r.Log))
 }
 
 // FindAny returns a session of any owner; fault.NotFound if it does not exist.
 func (s *Store) FindAny(ctx context.Context, id string) (Ref, error) {
-	h, err := s.anyHeader(ctx, id)
+	h, err := s.AnyHeader(ctx, id)
 	if err != nil {
 		return Ref{}, err
 	}
-	return h.ref(), nil
+	return h.Ref(), nil
 }
 
 // Shows reports whether a write changes what readers of the session see: its log, its
@@ -63,17 +63,17 @@ func HeaderKey(id string) table.Key { return keys.SessionKey(id) }
 
 // RefOf decodes the item under a HeaderKey.
 func RefOf(item table.Item) (Ref, error) {
-	var h header
+	var h Header
 	if err := table.Decode(item, &h); err != nil || h.PK == "" {
 		return Ref{}, err
 	}
-	return h.ref(), nil
+	return h.Ref(), nil
 }
 
 // Listed decodes the item under a HeaderKey as a list shows it; ok is false if it
 // does not match the list's filters.
 func (s *Store) Listed(ctx context.Context, item table.Item, q session.ListQuery) (out session.Session, ok bool, err error) {
-	var h header
+	var h Header
 	if err := table.Decode(item, &h); err != nil {
 		return out, false, err
 	}
@@ -84,15 +84,15 @@ func (s *Store) Listed(ctx context.Context, item table.Item, q session.ListQuery
 	return out, err == nil, err
 }
 
-// anyHeader reads a session of any owner.
-func (s *Store) anyHeader(ctx context.Context, id string) (*header, error) {
-	var h header
-	found, err := s.db.Get(ctx, keys.SessionKey(id), &h)
+// AnyHeader reads a session of any owner.
+func (s *Store) AnyHeader(ctx context.Context, id string) (*Header, error) {
+	var h Header
+	found, err := s.DB.Get(ctx, keys.SessionKey(id), &h)
 	if err != nil {
 		return nil, fmt.Errorf("read session %s: %w", id, err)
 	}
 	if !found {
-		return nil, missingSession()
+		return nil, eventlog.MissingSession()
 	}
 	return &h, nil
 }

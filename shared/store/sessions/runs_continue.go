@@ -1,71 +1,8 @@
 package sessions
 
-import (
-	"context"
-	"fmt"
-
-	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/domain/session"
-)
-
-// continued says how often a run has been continued. It names the run, so that it
+// Continued says how often a run has been continued. It names the run, so that it
 // means nothing for another one.
-type continued struct {
+type Continued struct {
 	Run    string `dynamodbav:"r"`
 	Number int    `dynamodbav:"n"`
-}
-
-// ofContinuation returns fault.Conflict if a write is not by the current worker of
-// the active run, which must be the one that the reference names.
-func (h *header) ofContinuation(ref run.Ref) error {
-	number := 0
-	if h.Continued != nil && h.Continued.Run == h.Run {
-		number = h.Continued.Number
-	}
-	if ref.Continuation != number {
-		return run.SupersededFault(ref)
-	}
-	return nil
-}
-
-// grace returns for how many milliseconds after the end of its lease a run waits to
-// be continued.
-func (s *Store) grace(a *activeRun) int64 {
-	if a.Continuation >= a.Continuations {
-		return 0
-	}
-	return run.ContinuationGrace * s.lease.Milliseconds()
-}
-
-// isLost reports whether a run's worker was lost and none may continue the run any
-// more.
-func (s *Store) isLost(a *activeRun) bool { return s.millis() >= a.Lease+s.grace(a) }
-
-// continuationEntry is the hidden entry with which another worker continues a run.
-func (s *Store) continuationEntry(ctx context.Context, h *header, at head, r run.Run) (*record, error) {
-	e, err := s.runEvent("run_continued", r, at.next, max(s.millis(), at.time))
-	if err != nil {
-		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
-	}
-	return s.hiddenEntry(ctx, h, at, e, func(*entry) {})
-}
-
-// saidAfter reads the events that a run has stored after its input, without those
-// that other callers have appended with the same invocation. While a run is active the
-// session cannot be rewound, so all of them are effective.
-func (s *Store) saidAfter(ctx context.Context, h *header, input *record, a *activeRun) ([]session.Event, error) {
-	var out []session.Event
-	err := s.scan(ctx, h.Log, input.last()+1, 0, func(r *record) (bool, error) {
-		if r.Hidden || r.inProgress() || !r.OfRun && !r.Streamed {
-			return true, nil
-		}
-		for _, e := range r.events {
-			if e.InvocationID == a.ID {
-				e.SessionID = h.id()
-				out = append(out, e)
-			}
-		}
-		return true, nil
-	})
-	return out, err
 }

@@ -132,7 +132,7 @@ func (s *Store) leaveLink(ctx context.Context, of *share, user string) error {
 	return s.subscriptions.EndUserSubscriptions(ctx, of.log(), of.id(), user)
 }
 
-// ForgetLog implements sessions.Dependent: it removes the shares of a deleted
+// ForgetLog implements lifecycle.Dependent: it removes the shares of a deleted
 // session and all that they granted.
 func (s *Store) ForgetLog(ctx context.Context, log string) error {
 	err := s.DB.Pages(ctx, records.Prefix(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
@@ -159,7 +159,7 @@ func (s *Store) ForgetLog(ctx context.Context, log string) error {
 	return nil
 }
 
-// EraseUser implements sessions.Dependent: it removes a user from sessions of
+// EraseUser implements lifecycle.Dependent: it removes a user from sessions of
 // others that the user was let into before the erasure began.
 func (s *Store) EraseUser(ctx context.Context, user string, before int64, removed *erasure.Removed) error {
 	return s.DB.EachItem(ctx, records.Partition(sharedWithPK(user)), func(item table.Item) error {

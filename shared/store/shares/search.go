@@ -12,7 +12,7 @@ import (
 // to what it has found is read again at its end.
 func (s *Store) SearchSharedWith(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
 	searched := map[string]sharingOwner{} // by session
-	page, err := s.sessions.SearchAmong(ctx, q, func(ctx context.Context, after string, limit int) ([]sessions.Candidate, string, error) {
+	page, err := s.search.SearchAmong(ctx, q, func(ctx context.Context, after string, limit int) ([]sessions.Candidate, string, error) {
 		found, next, err := s.sharedBy(ctx, session.ListQuery{UserID: q.UserID, After: after, Limit: limit})
 		if err != nil {
 			return nil, "", err

@@ -14,7 +14,6 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
@@ -24,7 +23,7 @@ import (
 func TestSearchSharedWith(t *testing.T) {
 	t.Parallel()
 	var ahead time.Duration
-	s := stores.New(storetest.Engine(t), sessions.WithClock(func() time.Time { return time.Now().Add(ahead) }))
+	s := stores.New(storetest.Engine(t), stores.WithClock(func() time.Time { return time.Now().Add(ahead) }))
 	for _, id := range []string{"a", "b", "other"} {
 		fixture.Session(t, s, fixture.Alice, id, nil)
 		fixture.Append(t, s, fixture.Alice, id, fixture.Event(t, "", "i", "A trip to Lisbon"))

@@ -11,6 +11,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/lifecycle"
+	"github.com/rethread/rethread/shared/store/search"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/store/records"
@@ -27,22 +30,23 @@ type Subscriptions interface {
 
 // Store stores shares. It is safe for concurrent use.
 type Store struct {
-	sessions.Nothing
+	lifecycle.Nothing
 	records.Base
 	sessions      *sessions.Store
+	search        *search.Store
 	subscriptions Subscriptions
 }
 
 var (
-	_ access.Grants      = (*Store)(nil)
-	_ access.Shares      = (*Store)(nil)
-	_ sessions.Dependent = (*Store)(nil)
+	_ access.Grants       = (*Store)(nil)
+	_ access.Shares       = (*Store)(nil)
+	_ lifecycle.Dependent = (*Store)(nil)
 )
 
-// New returns the store in the table of the shared sessions; evictor ends the
-// subscriptions of users who lose access.
-func New(of *sessions.Store, evictor Subscriptions) *Store {
-	return &Store{Base: of.Base(), sessions: of, subscriptions: evictor}
+// New returns the store in the table of the shared sessions, which finder searches; evictor
+// ends the subscriptions of users who lose access.
+func New(of *sessions.Store, finder *search.Store, evictor Subscriptions) *Store {
+	return &Store{Base: of.Base, sessions: of, search: finder, subscriptions: evictor}
 }
 
 // share is a share of a session, stored by its log: the id of a deleted session can

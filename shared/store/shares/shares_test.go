@@ -17,7 +17,6 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
@@ -49,7 +48,7 @@ func TestShares(t *testing.T) {
 			n := access.NewShare{ID: uuid.NewString(), OwnerID: fixture.Alice, SessionID: id, Right: access.Write, UserID: "bob", Life: life}
 			var made []access.SharedWith
 			for again := range 2 {
-				at := sessions.WithClock(func() time.Time { return now.Add(time.Duration(again) * time.Minute) })
+				at := stores.WithClock(func() time.Time { return now.Add(time.Duration(again) * time.Minute) })
 				share, err := stores.New(engine, at).Share(t.Context(), n)
 				if err != nil {
 					t.Fatal(err)
@@ -246,7 +245,7 @@ func TestShares(t *testing.T) {
 func TestSharesModel(t *testing.T) {
 	t.Parallel()
 	clock := time.UnixMilli(1_700_000_000_000)
-	s := fixture.Store(t, sessions.WithClock(func() time.Time { return clock }))
+	s := fixture.Store(t, stores.WithClock(func() time.Time { return clock }))
 	type given struct {
 		share, token, user string
 		right              access.Right

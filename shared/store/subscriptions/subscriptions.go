@@ -7,6 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/lifecycle"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/records"
@@ -17,21 +20,21 @@ import (
 var (
 	_ watch.Subscriptions = (*Store)(nil)
 	_ watch.Audience      = (*Store)(nil)
-	_ sessions.Dependent  = (*Store)(nil)
-	_ sessions.Watching   = (*Store)(nil)
+	_ lifecycle.Dependent = (*Store)(nil)
+	_ eventlog.Watching   = (*Store)(nil)
 )
 
 // Store stores subscriptions. It is safe for concurrent use.
 type Store struct {
-	sessions.Nothing
+	lifecycle.Nothing
 	records.Base
 	sessions *sessions.Store
 }
 
 // New returns the store in the table of the watched sessions.
-func New(of *sessions.Store) *Store { return &Store{Base: of.Base(), sessions: of} }
+func New(of *sessions.Store) *Store { return &Store{Base: of.Base, sessions: of} }
 
-// SweepLog implements sessions.Dependent: it removes the watchers of a log.
+// SweepLog implements lifecycle.Dependent: it removes the watchers of a log.
 func (s *Store) SweepLog(ctx context.Context, log string) error {
 	return s.DB.DeleteItems(ctx, []table.Item{watchersKey(log).Item()})
 }

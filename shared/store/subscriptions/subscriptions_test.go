@@ -13,7 +13,6 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -32,7 +31,7 @@ func TestSubscriptions(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
 	now := time.Now()
-	s := stores.New(engine, sessions.WithClock(func() time.Time { return now }))
+	s := stores.New(engine, stores.WithClock(func() time.Time { return now }))
 	fixture.Session(t, s, fixture.Alice, "s", nil)
 	fixture.LetIn(t, s, "s", "sh", fixture.Bob)
 	fixture.LetIn(t, s, "s", "later", fixture.Bob)

@@ -148,7 +148,7 @@ func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Subsc
 	return w.session, subs, nil
 }
 
-// Watched implements sessions.Watching. Ended subscriptions count, since their
+// Watched implements eventlog.Watching. Ended subscriptions count, since their
 // connections still get a notice.
 func (s *Store) Watched(ctx context.Context, log string) (bool, error) {
 	_, subs, err := s.Watchers(ctx, log)

@@ -4,14 +4,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/stores"
+
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
-	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 func TestUnseen(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)
-	s := fixture.Store(t, sessions.WithClock(func() time.Time { return now }))
+	s := fixture.Store(t, stores.WithClock(func() time.Time { return now }))
 	want := func(run string) {
 		t.Helper()
 		if got, err := s.Unseen(t.Context(), "s"); got != run || err != nil {

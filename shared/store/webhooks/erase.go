@@ -13,7 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// EraseUser implements sessions.Dependent: it removes webhooks, their secrets and
+// EraseUser implements lifecycle.Dependent: it removes webhooks, their secrets and
 // their delivery records.
 func (s *Store) EraseUser(ctx context.Context, user string, before int64, removed *erasure.Removed) error {
 	all, err := s.Webhooks(ctx, user)

@@ -4,12 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/shared/store/stores"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/domain/webhook"
-	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 func TestRecords(t *testing.T) {
@@ -92,7 +93,7 @@ func TestRecords(t *testing.T) {
 		if diff := cmp.Diff(want, list()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		late := s.With(sessions.WithClock(func() time.Time { return now.now.Add(webhook.KeepRecords) }))
+		late := s.With(stores.WithClock(func() time.Time { return now.now.Add(webhook.KeepRecords) }))
 		if page, err := late.Records(t.Context(), webhook.RecordQuery{UserID: "lists", WebhookID: "w", Limit: 9}); err != nil ||
 			len(page.Records) != 0 {
 			t.Errorf("after a week %d are left, %v", len(page.Records), err)

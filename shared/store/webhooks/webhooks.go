@@ -6,25 +6,26 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/lifecycle"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/lanes"
 	"github.com/rethread/rethread/shared/store/records"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Store stores webhooks in a table. It is safe for concurrent use.
 type Store struct {
-	sessions.Nothing
+	lifecycle.Nothing
 	base  records.Base
 	lanes *lanes.Store
 }
 
 var (
-	_ webhook.Store      = (*Store)(nil)
-	_ webhook.Targets    = (*Store)(nil)
-	_ sessions.Dependent = (*Store)(nil)
+	_ webhook.Store       = (*Store)(nil)
+	_ webhook.Targets     = (*Store)(nil)
+	_ lifecycle.Dependent = (*Store)(nil)
 )
 
 // New returns the store of a table and of the lanes in it.

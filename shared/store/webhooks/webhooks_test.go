@@ -15,7 +15,6 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/webhook"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
@@ -36,7 +35,7 @@ func (c *handClock) read() time.Time { return c.now }
 func newClockedStore(t *testing.T) (*stores.Store, *handClock) {
 	t.Helper()
 	c := &handClock{time.UnixMilli(1_000_000)}
-	return stores.New(storetest.Engine(t), sessions.WithClock(c.read)), c
+	return stores.New(storetest.Engine(t), stores.WithClock(c.read)), c
 }
 
 func TestWebhooks(t *testing.T) {

@@ -1,7 +1,6 @@
 package a2a_test
 
 import (
-	"github.com/rethread/rethread/shared/store/records"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/rethread/rethread/shared/store/records"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"

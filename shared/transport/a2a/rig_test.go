@@ -22,7 +22,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/transport/a2a"
@@ -64,8 +63,8 @@ func (c *clock) add(d time.Duration) {
 func newRig(t *testing.T, carry func(*fakeFanOut, watch.Message)) *rig {
 	t.Helper()
 	table, ticks := dynamotest.Streamed(t), &clock{}
-	store := stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithClock(ticks.now),
-		sessions.WithQuotas(quota.Limits{Streams: maxStreams}))
+	store := stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), stores.WithClock(ticks.now),
+		stores.WithQuotas(quota.Limits{Streams: maxStreams}))
 	r := &rig{
 		store: store, clock: ticks, context: uuid.NewString(), started: make(chan run.Ref, 1), renewed: make(chan struct{}),
 		fanOut: &fakeFanOut{store: store, connections: map[*fakeConnection]bool{}, first: make(chan struct{}), onMessage: carry},

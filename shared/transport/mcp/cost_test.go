@@ -13,7 +13,6 @@ import (
 	"github.com/rethread/rethread/infra/test/capacity"
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/access"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/mcp"
 	"github.com/rethread/rethread/shared/transport/rest"
@@ -24,7 +23,7 @@ import (
 func TestCost(t *testing.T) {
 	t.Parallel()
 	meter := &capacity.Meter{}
-	store := stores.New(meter.Around(storetest.Engine(t)), sessions.WithCodec(storetest.Codec()), sessions.WithLogger(slog.New(slog.DiscardHandler)))
+	store := stores.New(meter.Around(storetest.Engine(t)), stores.WithCodec(storetest.Codec()), stores.WithLogger(slog.New(slog.DiscardHandler)))
 	r := newRig(t, func(c *mcp.Config) {
 		c.Sessions, c.Rewinds, c.Artifacts, c.Shares, c.Grants = store, store, store, store, store
 	})

@@ -21,7 +21,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/mcp"
@@ -60,7 +59,7 @@ func newRig(t testing.TB, change ...func(*mcp.Config)) *rig {
 	t.Helper()
 	r := &rig{engine: storetest.Engine(t), log: &lines{}}
 	log := slog.New(slog.NewTextHandler(r.log, nil))
-	r.store = stores.New(r.engine, sessions.WithCodec(storetest.Codec()), sessions.WithLogger(log))
+	r.store = stores.New(r.engine, stores.WithCodec(storetest.Codec()), stores.WithLogger(log))
 	c := mcp.Config{
 		Sessions: r.store, Rewinds: r.store, Artifacts: r.store, Shares: r.store, Grants: r.store,
 		AllowedOrigin: "https://app.example", Log: log, Now: time.Now, NewID: uuid.NewString,

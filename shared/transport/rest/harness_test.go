@@ -24,7 +24,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/memory"
 	"github.com/rethread/rethread/shared/transport/rest"
@@ -52,7 +51,7 @@ func newSystem(t testing.TB, change ...func(*rest.Config)) *system {
 	t.Helper()
 	s := &system{log: &bytes.Buffer{}, agents: agents{"default", "data_analyst"}}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	store := stores.New(memory.New(store.Schema()), sessions.WithCodec(storetest.Codec()), sessions.WithLogger(log))
+	store := stores.New(memory.New(store.Schema()), stores.WithCodec(storetest.Codec()), stores.WithLogger(log))
 	s.config = rest.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
 		Runs: store, Agents: &s.agents, StartRun: s.dispatch, Automations: store, Erasures: store, Quotas: store, Exports: store,

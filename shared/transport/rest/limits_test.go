@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/shared/domain/quota"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
@@ -17,7 +16,7 @@ func withLimits(l quota.Limits) func(*rest.Config) {
 		if !ok {
 			panic("no store")
 		}
-		store = store.With(sessions.WithQuotas(l))
+		store = store.With(stores.WithQuotas(l))
 		c.Sessions, c.Rewinds, c.Runs, c.Artifacts, c.Quotas = store, store, store, store, store
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/rethread/rethread/infra/test/mutate"
 	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/infra/test/storetest"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/rest"
@@ -49,7 +48,7 @@ func TestMutations(t *testing.T) {
 	t.Parallel()
 	s := &samples{table: storetest.Engine(t), random: property.Rand(t, 0)}
 	s.system = newSystem(t, func(c *rest.Config) {
-		store := stores.New(s.table, sessions.WithLogger(c.Log))
+		store := stores.New(s.table, stores.WithLogger(c.Log))
 		c.Sessions, c.Rewinds, c.Runs, c.Tasks, c.Feedback, c.Artifacts = store, store, store, store, store, store
 		c.Idempotency, c.Exports, c.Imports, c.Erasures, c.Quotas = store, store, store, store, store
 		c.Grants, c.Shares, c.Automations, c.Webhooks = store, store, store, store

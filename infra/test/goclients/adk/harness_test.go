@@ -15,7 +15,6 @@ import (
 	"github.com/rethread/rethread/clients/go/adk"
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/access"
-	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
@@ -38,7 +37,7 @@ const tokenOf = "token of "
 
 func newSystem(t *testing.T) *system {
 	t.Helper()
-	store := stores.New(storetest.Engine(t), sessions.WithLogger(slog.New(slog.DiscardHandler)))
+	store := stores.New(storetest.Engine(t), stores.WithLogger(slog.New(slog.DiscardHandler)))
 	server := httptest.NewServer(api(store))
 	t.Cleanup(server.Close)
 	return &system{newServices(t, server.URL, adk.WithUsers(users)), store, server.URL}

@@ -1,0 +1,23 @@
+package artifacts
+
+import (
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/usage"
+)
+
+// Store stores artifacts. It is safe for concurrent use.
+type Store struct {
+	records.Base
+	content  content.Bodies
+	logs     *eventlog.Store
+	usage    *usage.Store
+	sessions *sessions.Store
+}
+
+// New returns a store over the table of base.
+func New(base records.Base, content content.Bodies, logs *eventlog.Store, usage *usage.Store, sessions *sessions.Store) *Store {
+	return &Store{Base: base, content: content, logs: logs, usage: usage, sessions: sessions}
+}

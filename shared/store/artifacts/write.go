@@ -1,0 +1,157 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/usage"
+)
+
+// PutArtifact implements artifact.Store. Contents are written first; the
+// conditional put of the version makes them visible at once and decides which
+// writer gets a number.
+func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Version, error) {
+	h, err := s.sessions.Header(ctx, p.UserID, p.SessionID)
+	if err != nil {
+		return artifact.Version{}, err
+	}
+	if err := s.sessions.AdmitBytes(ctx, h.User); err != nil {
+		return artifact.Version{}, err
+	}
+	on, name := ScopeOf(h, p.Name)
+	item := &ArtifactItem{PK: on.PK, Mime: p.MimeType, Size: int64(len(p.Body)), Created: s.Millis(), Attribution: h.Attribution()}
+	if p.Target != nil {
+		err = s.pointAt(ctx, h, item, *p.Target)
+	} else {
+		err = s.PackBytes(ctx, item, p.Body)
+	}
+	if err != nil {
+		return artifact.Version{}, err
+	}
+	_, top, err := s.Newest(ctx, on, name)
+	if err == nil && on.Log == "" && top < 0 {
+		err = s.DB.Put(ctx, eventlog.UserApp(on.PK))
+	}
+	if err == nil {
+		err = s.putVersion(ctx, item, name, top+1)
+	}
+	if err == nil && on.Log == "" {
+		s.usage.CountShared(ctx, h.User, usage.Kilobytes(item.Stored()))
+	}
+	if err == nil && on.Log != "" {
+		s.sessions.CountBytes(ctx, h.OfLog(), usage.Kilobytes(item.Stored()))
+		err = s.logs.CheckExists(ctx, h.Log) // earlier versions may have been deleted with the session
+	}
+	if err != nil {
+		return artifact.Version{}, fmt.Errorf("put artifact %q: %w", p.Name, err)
+	}
+	return on.version(h, item)
+}
+
+// putVersion gives the item the first free number from number on: a writer that
+// loses a number tries the next, so numbers are dense. If the outcome of a put is
+// unknown the version may exist, so its chunks stay.
+func (s *Store) putVersion(ctx context.Context, item *ArtifactItem, name string, number int64) error {
+	item.Nonce = s.Base.NewLog()
+	deadline := s.Now().Add(eventlog.ContentionTime)
+	for ; number <= artifact.MaxVersion; number++ {
+		item.SK = ArtifactSK(name, number)
+		err := s.DB.Put(ctx, item, table.ItemNotExists())
+		if !errors.Is(err, table.ErrConditionFailed) {
+			return err
+		}
+		var stored ArtifactItem
+		if _, err := records.Found(err, &stored); err != nil {
+			return err
+		}
+		switch {
+		case stored.Nonce == item.Nonce: // an earlier attempt succeeded and its answer was lost
+			return nil
+		case s.Now().After(deadline):
+			s.dropContents(ctx, item)
+			return records.Busy("too many writers put this artifact")
+		}
+	}
+	s.dropContents(ctx, item)
+	return noNumberLeft()
+}
+
+func noNumberLeft() error {
+	return fault.New(fault.Invalid, "the artifact has no number left for another version")
+}
+
+// dropContents removes the chunks of a version that was not created.
+func (s *Store) dropContents(ctx context.Context, item *ArtifactItem) {
+	if err := s.content.Discard(ctx, item.PK, item.Body); err != nil {
+		s.Log.WarnContext(ctx, "chunks of a failed artifact stay until the session is deleted", "error", err)
+	}
+}
+
+// DeleteArtifact implements artifact.Store: the next version is one that reads as
+// deleted.
+func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name string) error {
+	h, err := s.sessions.Header(ctx, userID, sessionID)
+	if err != nil {
+		return err
+	}
+	on, rest := ScopeOf(h, name)
+	item := &ArtifactItem{PK: on.PK, Created: s.Millis(), Nonce: s.Base.NewLog(), Gone: true}
+	return records.Contended(ctx, func() error {
+		stored, top, err := s.Newest(ctx, on, rest)
+		if err != nil {
+			return fmt.Errorf("delete artifact %q: %w", name, err)
+		}
+		switch {
+		case stored != nil && stored.Nonce == item.Nonce:
+			return nil
+		case stored == nil || stored.Gone:
+			return s.sessions.NotFoundIfDeleted(ctx, h, missingArtifact())
+		case top >= artifact.MaxVersion:
+			return noNumberLeft()
+		}
+		item.SK = ArtifactSK(rest, top+1)
+		return s.DB.Put(ctx, item, table.ItemNotExists())
+	})
+}
+
+// RestoredVersion prepares the put by which a rewind restores a version of an
+// artifact in its transaction: the next version points to it, or reads as deleted
+// if version is -1 or does not exist itself.
+func (s *Store) RestoredVersion(
+	ctx context.Context, h *sessions.Header, name string, version int64,
+) (put table.Write, newVersion int64, err error) {
+	fail := func(err error) (table.Write, int64, error) {
+		return table.Write{}, 0, fmt.Errorf("restore artifact %q: %w", name, err)
+	}
+	on, rest := ScopeOf(h, name)
+	_, top, err := s.Newest(ctx, on, rest)
+	if err != nil {
+		return fail(err)
+	}
+	if top >= artifact.MaxVersion {
+		return fail(noNumberLeft())
+	}
+	var was *ArtifactItem
+	if version >= 0 {
+		if was, err = s.versionAt(ctx, on, rest, version); err != nil {
+			return fail(err)
+		}
+	}
+	next := &ArtifactItem{PK: on.PK, SK: ArtifactSK(rest, top+1), Created: s.Millis()}
+	if was == nil || was.Gone {
+		next.Gone = true
+	} else {
+		next.follow(was)
+		next.Restored = &version
+	}
+	return table.Put(next, table.ItemNotExists()), top + 1, nil
+}
+
+func missingArtifact() error { return fault.Missing("Artifact") }

@@ -1,0 +1,214 @@
+package eventlog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// Along is what an append takes along with the events. Without any of it the events are
+// put at the head as they are.
+type Along struct {
+	Task   string // set on the entry that gives a task its position
+	Begins string // the run whose input the batch is
+	Keyed  *session.Keyed
+
+	From      *Head // the head that the first attempt follows; nil if it is to be read
+	Expected  *int64
+	Remembers bool          // whether the first attempt may follow a head that the instance remembers
+	Patience  time.Duration // how long to compete with other writers, ContentionTime if 0
+	Limited   bool          // whether a user who stores too much is refused
+
+	// Annotate adds to the entry, check decides at a head whether the batch may still be
+	// appended, and writes returns what is written together with the entry.
+	Annotate func(at Head, e *Entry)
+	Check    func(ctx context.Context, at Head) error
+	Writes   func(at Head) ([]table.Write, error)
+	// Ahead writes what must exist before an attempt at a position.
+	Ahead func(ctx context.Context, position int64) error
+}
+
+// appended is the result of an append.
+type appended struct {
+	Events []session.Event // of the batch, as they are stored
+	Fresh  int             // how many of them this call has appended
+	At     Head            // after them
+	Last   *Record         // the entry that this call has appended; nil if its answer was lost, or for none
+}
+
+// appendTo appends the events that are not in the log yet.
+func (s *Store) AppendToLog(ctx context.Context, l Log, events []session.Event, with Along) (appended, error) {
+	w := s.newWriter(l, events, with)
+	n, err := w.run(ctx)
+	return appended{Events: w.events, Fresh: n, At: w.at, Last: w.last}, err
+}
+
+// AppendBehind appends events behind other entries of the same transaction, which before
+// returns together with the state after them; with.writes holds those entries. It tries once:
+// table.ErrConditionFailed if the head is another one, or one of the events is in the log.
+func (s *Store) AppendBehind(
+	ctx context.Context, l Log, at Head, events []session.Event, with Along, before func() ([]*Record, *StateChange, error),
+) (appended, error) {
+	w := s.newWriter(l, events, with)
+	w.start(at)
+	if err := w.findRedelivered(ctx); err != nil {
+		return appended{}, err
+	}
+	if w.at.Next != at.Next || len(w.fresh()) < len(events) {
+		return appended{}, table.ErrConditionFailed
+	}
+	entries, state, err := before()
+	if err != nil {
+		return appended{}, err
+	}
+	// If this attempt fails, the events may be appended at the head as it was read.
+	w.boundAt, w.state = at.Next, state
+	for _, r := range entries {
+		w.pass(r)
+	}
+	end := w.at.Next
+	if err := w.claimIDs(ctx); err != nil {
+		return appended{}, err
+	}
+	if w.at.Next != end || len(w.fresh()) < len(events) {
+		return appended{}, table.ErrConditionFailed
+	}
+	if err := w.try(ctx, w.fresh()); err != nil {
+		if errors.Is(err, table.ErrConditionFailed) {
+			w.discardTentative(ctx)
+		}
+		return appended{}, err
+	}
+	return appended{Events: w.events, Fresh: len(events), At: w.at, Last: w.last}, nil
+}
+
+// writer appends one batch to one log.
+type writer struct {
+	s   *Store
+	log Log
+	Along
+
+	events  []session.Event
+	random  []uuid.UUID    // for generated ids, by event
+	tried   map[string]int // ids used in attempts so far, by event
+	stored  []bool         // by event: whether it is in the log
+	chosen  []int          // events with a caller's own id
+	bounded map[string]bool
+	claimed []bool // by event: whether its id has a claim
+	// tails are the events with ids of the idempotency key by the part of the ids that
+	// does not depend on the position.
+	tails map[string]int
+	// invocations are those of the batch; nil in a log in which every id has a claim.
+	invocations map[string]*invocation
+
+	// boundAt is the position of lower bounds, if not the head: a later attempt may
+	// write the batch before the head. State is that of the head, if it has been
+	// read.
+	boundAt int64
+	state   *StateChange
+
+	recalled  bool         // whether the next attempt follows a remembered head
+	read      time.Time    // when the head was last read, at the latest
+	at        Head         // every entry before it has been searched for the batch's ids
+	tentative content.Body // of the last attempt
+	last      *Record      // what was appended
+	race      race
+}
+
+func (s *Store) newWriter(l Log, events []session.Event, with Along) *writer {
+	w := &writer{
+		s: s, log: l, Along: with, events: events, read: s.Now(),
+		random:  make([]uuid.UUID, len(events)),
+		stored:  make([]bool, len(events)),
+		tried:   map[string]int{},
+		bounded: map[string]bool{},
+		claimed: make([]bool, len(events)),
+	}
+	w.Patience = cmp.Or(w.Patience, ContentionTime)
+	if l.NamedIDs {
+		w.invocations = make(map[string]*invocation, 1)
+		for _, e := range events {
+			w.invocations[e.InvocationID] = &invocation{}
+		}
+	}
+	random := s.Random() // one for all: their positions differ, and what repeats compresses
+	for i, e := range events {
+		if e.ID != "" {
+			w.chosen = append(w.chosen, i)
+			w.tried[e.ID] = i
+		} else {
+			w.random[i] = random
+		}
+	}
+	w.takeKey()
+	return w
+}
+
+// Run appends the events that are not in the log yet and returns how many.
+func (w *writer) run(ctx context.Context) (int, error) {
+	if err := w.findHead(ctx); err != nil {
+		return 0, err
+	}
+	w.start(*w.From)
+	if err := w.allowed(ctx); err != nil {
+		return 0, err
+	}
+	if err := w.findRedelivered(ctx); err != nil {
+		return 0, err
+	}
+	appended, err := w.compete(ctx)
+	if err == nil {
+		err = w.confirm(ctx)
+	}
+	if err == nil && w.Remembers {
+		w.remember()
+	}
+	return appended, err
+}
+
+// allowed decides, after the head was read, whether the batch may be appended.
+// Anything that would forbid it takes a position of its own, so an allowed batch is
+// either written before that or finds its position taken.
+func (w *writer) allowed(ctx context.Context) error {
+	if w.Check == nil {
+		return nil
+	}
+	return w.Check(ctx, w.at)
+}
+
+func (w *writer) fresh() []int {
+	var out []int
+	for i, stored := range w.stored {
+		if !stored {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// recognise marks the batch's events that a record contains. An id that the record
+// contains with other content is a conflict.
+func (w *writer) recognise(r *Record) error {
+	for _, e := range r.Events {
+		i, ok := w.tried[e.ID]
+		if !ok {
+			i, ok = w.tails[session.WithoutPosition(e.ID)]
+		}
+		if !ok || w.stored[i] {
+			continue
+		}
+		if !w.events[i].SameAs(e) {
+			return fault.New(fault.Conflict, "event id %q was used for other content", e.ID).With("event_id", e.ID)
+		}
+		w.events[i], w.stored[i] = e, true
+	}
+	return nil
+}

@@ -1,0 +1,13 @@
+// Package eventlog stores logs: entries at dense positions, put by conditional writes and
+// never changed, except that an item in progress is completed.
+//
+// A log is named by a Log and knows no session, run or quota: it asks its Owner for what
+// it needs of them. An append begins in Store.AppendToLog (append_writer.go): it finds the
+// head, recognises events that are stored already by their ids, and competes for the next
+// position; Along says what comes with the entry. Streamed items are entries whose content
+// grows in segments until they are completed. Here are also the state of sessions as of an
+// entry, the bounds by which ids and invocations are found, compacted ranges, and
+// tombstones.
+//
+// What a session shows of which logs does not belong here, but into package sessions.
+package eventlog

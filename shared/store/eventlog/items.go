@@ -1,0 +1,253 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// Item is an event in progress: an entry of the log, and segments with its deltas.
+type Item struct {
+	s       *Store
+	Log     Log
+	rec     *Record // as it began
+	content *run.Content
+	offset  int64
+	tail    Segment // the last segment; Count is 0 if there is none
+	k       int     // its number
+	Stale   bool    // the stored state may differ and must be read again
+	// Producer is the run that produces it; nil if it is only read.
+	Producer Producer
+	// quiet is whether the next segment begins quiet, and unchecked whether a quiet
+	// last segment may be watched (see quiet.go).
+	quiet, unchecked bool
+}
+
+var _ run.Item = (*Item)(nil)
+
+// ID implements run.Item.
+func (it *Item) ID() string { return it.Begun().ID }
+
+// Seq implements run.Item.
+func (it *Item) Seq() int64 { return it.rec.First }
+
+// Offset implements run.Item.
+func (it *Item) Offset() int64 { return it.offset }
+
+// Content implements run.Item.
+func (it *Item) Content() *run.Content { return it.content }
+
+// Producer is the run that produces an item.
+type Producer interface {
+	// Shared reports whether requests write the item directly.
+	Shared() bool
+	// Renew extends the run's lease, if its worker does not do that.
+	Renew(ctx context.Context) error
+	// Refusal returns why the run's item accepts nothing more; nil if the run goes on.
+	Refusal(ctx context.Context) error
+}
+
+// NewItem returns an item without deltas; by is nil for one that is only read.
+func (s *Store) NewItem(l Log, rec *Record, by Producer) *Item {
+	return &Item{
+		s: s, Log: l, rec: rec, Producer: by, content: run.NewContent(run.RoleOf(rec.Events[0])), quiet: s.watching != nil,
+	}
+}
+
+// Begun returns the event as it began.
+func (it *Item) Begun() session.Event { return it.rec.Events[0] }
+
+// Load reads what is stored of the item.
+func (it *Item) Load(ctx context.Context) error {
+	fresh := it.s.NewItem(it.Log, it.rec, it.Producer)
+	err := it.s.readSegments(ctx, it.Log.Name, it.Seq(), func(g Segment) error {
+		if g.Count == 0 {
+			return nil // it closes the item
+		}
+		deltas, err := g.Decode()
+		if err != nil {
+			return err
+		}
+		for _, d := range deltas {
+			if err := fresh.content.Append(d, ""); err != nil {
+				return fmt.Errorf("stored deltas of item %s: %w", it.ID(), errors.Join(table.ErrUnreadable, err))
+			}
+		}
+		_, fresh.k, err = PositionOfSegment(g.SK)
+		fresh.tail, fresh.offset = g, g.last()
+		fresh.quiet, fresh.unchecked = g.Quiet, g.Quiet
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read item %s: %w", it.ID(), err)
+	}
+	*it = *fresh
+	return nil
+}
+
+// Flush implements run.Item.
+func (it *Item) Flush(ctx context.Context, deltas []run.Delta) (rest []run.Delta, err error) {
+	return it.flush(ctx, deltas, func() error { return nil })
+}
+
+// Watched implements run.Item.
+func (it *Item) Watched() bool { return !it.quiet }
+
+// FlushAt implements run.Item.
+func (it *Item) FlushAt(ctx context.Context, offset int64, deltas []run.Delta) error {
+	_, err := it.flush(ctx, deltas, func() error {
+		if it.offset == offset {
+			return nil
+		}
+		return fault.New(fault.Conflict, "the item has %d deltas, not %d", it.offset, offset).
+			With("item_id", it.ID()).With("offset", it.offset)
+	})
+	return err
+}
+
+// flush stores deltas if allowed accepts the stored state, and returns those that are
+// not stored.
+func (it *Item) flush(ctx context.Context, deltas []run.Delta, allowed func() error) (rest []run.Delta, err error) {
+	rest = pieces(deltas)
+	if len(rest) == 0 {
+		return nil, nil
+	}
+	if err := it.Producer.Renew(ctx); err != nil {
+		return rest, err
+	}
+	err = records.SettledWithin(ctx, ContentionWait, func() (err error) {
+		rest, err = it.tryFlush(ctx, rest, allowed)
+		return err
+	})
+	return rest, err
+}
+
+// tryFlush tries once, and returns the deltas that are not stored;
+// table.ErrConditionFailed if another writer was first.
+func (it *Item) tryFlush(ctx context.Context, rest []run.Delta, allowed func() error) ([]run.Delta, error) {
+	if it.Stale {
+		if err := it.Load(ctx); err != nil {
+			return rest, err
+		}
+	}
+	if err := allowed(); err != nil {
+		return rest, err
+	}
+	if err := it.accept(rest); err != nil {
+		return rest, err
+	}
+	rest, err := it.write(ctx, rest)
+	if err == nil {
+		return nil, nil
+	}
+	it.Stale = true
+	if errors.Is(err, errClosed) {
+		return rest, it.closed(ctx)
+	}
+	return rest, fmt.Errorf("store deltas of item %s: %w", it.ID(), err)
+}
+
+// accept checks deltas against the content before any is stored.
+func (it *Item) accept(deltas []run.Delta) error {
+	it.Stale = true // until all are stored
+	for i, d := range deltas {
+		if err := it.content.Append(d, fmt.Sprintf("/deltas/%d", i)); err != nil {
+			return err
+		}
+	}
+	if it.content.Size() > run.MaxItem {
+		return tooLarge()
+	}
+	return nil
+}
+
+// write stores as many deltas in one request as one segment holds, and returns those
+// that are not stored.
+func (it *Item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error) {
+	if it.unchecked {
+		it.announce(ctx)
+	}
+	for len(rest) > 0 {
+		next, k, n := it.tail, it.k, 0
+		for _, d := range rest {
+			encoded, err := jsonx.Marshal(d)
+			if err != nil {
+				return rest, err
+			}
+			grown, at := it.grown(next, k, encoded)
+			if n > 0 && at != k {
+				break
+			}
+			next, k = grown, at
+			n++
+		}
+		if err := it.putSegment(ctx, &next); err != nil {
+			return rest, err
+		}
+		begins := next.SK != it.tail.SK
+		it.tail, it.k, it.offset = next, k, next.last()
+		rest = rest[n:]
+		if begins {
+			it.announce(ctx)
+			// A deletion cannot have removed a new segment. One that a replica misses is
+			// found with the next segment, or when the item is completed.
+			if err := it.s.seemsToExist(ctx, it.Log.Name); err != nil {
+				return rest, err
+			}
+		}
+	}
+	it.Stale = false
+	return nil, nil
+}
+
+// closed returns why an item accepts no more deltas.
+func (it *Item) closed(ctx context.Context) error {
+	if err := it.Producer.Refusal(ctx); err != nil {
+		return err
+	}
+	return fault.New(fault.Conflict, "the item %q is complete", it.ID()).With("item_id", it.ID())
+}
+
+// Snapshot returns the event with its content so far.
+func (it *Item) Snapshot() session.Event {
+	return WithField(it.Begun(), "content", it.content.Snapshot(), it.offset)
+}
+
+// WithField returns a copy of an event with one member replaced.
+func WithField(e session.Event, name string, value json.RawMessage, deltas int64) session.Event {
+	e = e.With(name, value)
+	e.Deltas = deltas
+	return e
+}
+
+// fill gives the record of an item in progress its current content. The record may
+// come from a replica that misses the item's completion, so it is read again.
+func (s *Store) fill(ctx context.Context, rec *Record) error {
+	if !rec.InProgress() {
+		return nil
+	}
+	log := rec.PK[len(keys.PrefixLog):]
+	now, err := s.EntryCovering(ctx, log, rec.First)
+	if err != nil {
+		return err
+	}
+	*rec = *now
+	if !rec.InProgress() {
+		return nil
+	}
+	it := s.NewItem(Log{Name: log}, rec, nil)
+	if err := it.Load(ctx); err != nil {
+		return err
+	}
+	rec.Events = []session.Event{it.Snapshot()}
+	return nil
+}

@@ -1,0 +1,3 @@
+package eventlog
+
+const AttrStatus = "st" // of runMarks.Status

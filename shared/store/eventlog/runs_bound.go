@@ -1,0 +1,43 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// Most invocations are no runs. The lower bound of a run's invocation says that a run
+// may have begun with its id, so that a request for another one need not search the log
+// for the end of a run.
+
+// boundRun writes the lower bound of the run that the batch begins. Events of others
+// may already name the run as their invocation: its id is known while it is queued.
+func (w *writer) boundRun(ctx context.Context, position int64) error {
+	k := keys.InvocationKey(w.log.Name, w.Begins)
+	held, err := w.s.putLowerBound(ctx, LowerBound{PK: k.PK, SK: k.SK, Position: position, Run: true})
+	if of := w.invocations[w.Begins]; err == nil && of != nil && of.phase == unknown && held.Position >= position {
+		of.phase, of.bound = absent, held.Position
+	}
+	if err != nil || held.Run {
+		return err
+	}
+	err = w.s.DB.Update(ctx, k, []table.Change{table.Set(table.At(boundRun), true)}, table.ItemExists())
+	if errors.Is(err, table.ErrConditionFailed) { // the session was deleted
+		return MissingSession()
+	}
+	return err
+}
+
+// BeganAs reports whether the first entry of an invocation is the input of a run, as in
+// sessions where a function of an earlier version began one.
+func (s *Store) BeganAs(ctx context.Context, log string, from int64, id string) (begun bool, err error) {
+	err = s.Scan(ctx, log, from, 0, func(r *Record) (bool, error) {
+		begun = r.Began == id || r.blank()
+		return !begun && !slices.ContainsFunc(r.Events, func(e session.Event) bool { return e.InvocationID == id }), nil
+	})
+	return begun, err
+}

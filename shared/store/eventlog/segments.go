@@ -1,0 +1,250 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+const (
+	// segmentBytes is how long the deltas of a segment become, after which another
+	// begins: with its keys and one more flush of a streaming model it stays within
+	// 1 KB, so storing another delta costs one write unit. It depends on the segment
+	// alone, so two writers that have read the same segment write to the same one,
+	// and one of them fails.
+	segmentBytes = 740
+	// deltaBytes limits one delta, so that it fits into a message with its other
+	// members, escaped as JSON, where a byte may become six.
+	deltaBytes = 19 << 10
+	// segmentLife is how long segments are kept. Once its item is complete they are
+	// not read any more; a run cannot last that long.
+	segmentLife = 7 * 24 * time.Hour
+)
+
+// The attributes of a segment.
+const (
+	segmentCount  = "n"
+	segmentClosed = "x"
+	segmentQuiet  = "q"
+)
+
+// Segment holds consecutive deltas of an item in progress. Only the last one grows.
+// Closed says that nothing may be added to it: the run is final, or the item
+// complete. Quiet keeps its records from the fan-out (see quiet.go).
+type Segment struct {
+	PK      string          `dynamodbav:"PK"`
+	SK      string          `dynamodbav:"SK"`
+	Item    string          `dynamodbav:"i"` // id of the event
+	Epoch   int64           `dynamodbav:"ep,omitempty"`
+	First   int64           `dynamodbav:"o"` // number of the first delta
+	Count   int64           `dynamodbav:"n"`
+	Deltas  json.RawMessage `dynamodbav:"d"` // array
+	Closed  bool            `dynamodbav:"x,omitempty"`
+	Quiet   bool            `dynamodbav:"q,omitempty"`
+	Expires int64           `dynamodbav:"expires"`
+}
+
+// Last returns the number of the segment's last delta.
+func (g *Segment) last() int64 { return g.First + g.Count - 1 }
+
+// Open reports whether the next delta is added to the segment, as the last one.
+func (g *Segment) open() bool { return g.Count > 0 && len(g.Deltas) < segmentBytes }
+
+func (g *Segment) Decode() ([]run.Delta, error) {
+	var raw []json.RawMessage
+	if err := json.Unmarshal(g.Deltas, &raw); err != nil {
+		return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, errors.Join(table.ErrUnreadable, err))
+	}
+	out := make([]run.Delta, len(raw))
+	for i, r := range raw {
+		d, err := run.ParseDelta(r, "/"+strconv.Itoa(i))
+		if err != nil {
+			return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, errors.Join(table.ErrUnreadable, err))
+		}
+		out[i] = d
+	}
+	return out, nil
+}
+
+// PositionOfSegment returns the position of the item and the number of the segment in
+// a sort key.
+func PositionOfSegment(sk string) (position int64, k int, err error) {
+	p, n, ok := strings.Cut(strings.TrimPrefix(sk, keys.PrefixSegment), "#")
+	if ok {
+		if position, err = strconv.ParseInt(p, 10, 64); err == nil {
+			k, err = strconv.Atoi(n)
+		}
+	}
+	if err != nil || !ok {
+		return 0, 0, fmt.Errorf("not the key of a segment: %q", sk)
+	}
+	return position, k, nil
+}
+
+// readSegments visits the segments of an item, in order, strongly consistent.
+func (s *Store) readSegments(ctx context.Context, log string, position int64, visit func(Segment) error) error {
+	q := records.Prefix(keys.LogPK(log), keys.SegmentPrefix(position), true)
+	return s.DB.Pages(ctx, q, func(page []table.Item) (bool, error) {
+		for _, item := range page {
+			var g Segment
+			if err := table.Decode(item, &g); err != nil {
+				return false, fmt.Errorf("unmarshal a segment: %w", err)
+			}
+			if err := visit(g); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+}
+
+// DeltasOf reads the deltas 1 to e.Deltas of an item.
+func (s *Store) DeltasOf(ctx context.Context, log string, e session.Event) ([]run.Delta, error) {
+	out := make([]run.Delta, 0, e.Deltas)
+	err := s.readSegments(ctx, log, e.Seq, func(g Segment) error {
+		deltas, err := g.Decode()
+		out = append(out, deltas...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the deltas of item %s: %w", e.ID, err)
+	}
+	if int64(len(out)) < e.Deltas {
+		return nil, fmt.Errorf("%w: item %s has %d deltas, not %d", errMissingEntry, e.ID, len(out), e.Deltas)
+	}
+	return out[:e.Deltas], nil
+}
+
+// grown returns the item's last segment, with number k, with a delta added, or the
+// next segment if that one is full. A segment without deltas counts as missing.
+func (it *Item) grown(tail Segment, k int, encoded json.RawMessage) (next Segment, number int) {
+	if tail.open() {
+		joined := make(json.RawMessage, 0, len(tail.Deltas)+len(encoded)+1)
+		joined = append(append(joined, tail.Deltas[:len(tail.Deltas)-1]...), ',')
+		tail.Deltas = append(append(joined, encoded...), ']')
+		tail.Count++
+		return tail, k
+	}
+	first := int64(1)
+	if tail.Count > 0 {
+		first = tail.last() + 1
+		k++
+	}
+	id := keys.SegmentKey(it.Log.Name, it.Seq(), k)
+	deltas := append(append(json.RawMessage{'['}, encoded...), ']')
+	return Segment{
+		PK: id.PK, SK: id.SK, Item: it.ID(), Epoch: it.rec.Epoch, First: first, Count: 1, Deltas: deltas,
+		Quiet: it.quiet, Expires: it.s.Now().Add(segmentLife).Unix(),
+	}, k
+}
+
+// putSegment stores the last segment over the one that was read or written last. It
+// returns table.ErrConditionFailed if another writer changed it, and errClosed if
+// it is closed. A watcher that has come meanwhile makes it loud.
+func (it *Item) putSegment(ctx context.Context, next *Segment) error {
+	failed := it.s.DB.Put(ctx, next, it.unchanged(next))
+	if !errors.Is(failed, table.ErrConditionFailed) {
+		return failed
+	}
+	var stored Segment
+	_, err := records.Found(failed, &stored)
+	switch {
+	case err != nil:
+		return err
+	case stored.Closed || stored.PK == "":
+		return errClosed
+	case stored.Count == next.Count && string(stored.Deltas) == string(next.Deltas):
+		next.Quiet = stored.Quiet
+		return nil // this very write, whose answer was lost
+	case next.Quiet && !stored.Quiet && next.SK == it.tail.SK && stored.Count == it.tail.Count:
+		next.Quiet = false
+		return it.putSegment(ctx, next)
+	}
+	return failed
+}
+
+// unchanged is the condition that nobody has written since to the segment that next
+// replaces; a quiet one must still be quiet.
+func (it *Item) unchanged(next *Segment) table.Condition {
+	if next.SK != it.tail.SK {
+		return table.ItemNotExists()
+	}
+	same := []table.Condition{
+		table.Equal(table.At(segmentCount), it.tail.Count), table.NotExists(table.At(segmentClosed)),
+	}
+	if next.Quiet {
+		same = append(same, table.Equal(table.At(segmentQuiet), true))
+	}
+	return table.And(same...)
+}
+
+// errClosed says that an item accepts no more deltas.
+var errClosed = errors.New("the item is closed")
+
+// closing returns the write that closes an item to deltas: its condition holds only
+// while the item's content is what was read. It is to the very segment that the next
+// delta would be written to: the last one or, if that is full, the next.
+func (it *Item) closing() table.Write {
+	if it.tail.open() {
+		return it.closingTail()
+	}
+	return it.closingNext()
+}
+
+// closingTail closes the last segment, which must exist.
+func (it *Item) closingTail() table.Write {
+	return table.Update(table.NewKey(it.tail.PK, it.tail.SK),
+		[]table.Change{table.Set(table.At(segmentClosed), true)},
+		table.Equal(table.At(segmentCount), it.tail.Count))
+}
+
+// closingNext puts a closed segment after the last one, or over one that an earlier
+// attempt has put there.
+func (it *Item) closingNext() table.Write {
+	next := it.k
+	if it.tail.Count > 0 {
+		next++
+	}
+	id := keys.SegmentKey(it.Log.Name, it.Seq(), next)
+	return table.Put(Segment{
+		PK: id.PK, SK: id.SK, Item: it.ID(), First: it.offset + 1, Deltas: json.RawMessage("[]"), Closed: true, Quiet: true,
+		Expires: it.s.Now().Add(segmentLife).Unix(),
+	}, table.Or(table.ItemNotExists(), table.And(
+		table.Equal(table.At(segmentClosed), true), table.Equal(table.At(segmentCount), 0),
+	)))
+}
+
+// ClosingBoth closes the item also to workers of earlier versions, which may begin the
+// next segment while the last one is not full.
+func (it *Item) ClosingBoth() []table.Write {
+	if it.tail.Count == 0 {
+		return []table.Write{it.closingNext()}
+	}
+	return []table.Write{it.closingTail(), it.closingNext()}
+}
+
+// pieces returns deltas as they are stored: consecutive ones joined, and those that
+// are too long for a frame split.
+func pieces(deltas []run.Delta) []run.Delta {
+	var out []run.Delta
+	for _, d := range run.Coalesce(deltas) {
+		out = append(out, d.Split(deltaBytes)...)
+	}
+	return out
+}
+
+// tooLarge returns the fault of an item that exceeds its limit.
+func tooLarge() error {
+	return fault.New(fault.TooLarge, "an item holds at most %d bytes", run.MaxItem)
+}

@@ -1,0 +1,201 @@
+package eventlog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// sharedState is the state of a user in an app, or of an app. Several logs change
+// it, so it changes in one transaction with the entry that changes it.
+type sharedState struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Version int64  `dynamodbav:"v"`
+	content.Body
+}
+
+// sharedVersion is the attribute of sharedState.Version.
+const sharedVersion = "v"
+
+// SharedValue is one key of a shared state. By is the session that changed it last;
+// a deleted key stays, without a value, to record that.
+type SharedValue struct {
+	Value json.RawMessage `json:"v,omitempty"`
+	By    string          `json:"s"`
+}
+
+// appItem records, with the first one stored, that a user has state or artifacts in
+// an app; otherwise they could only be found by a caller that knows the app.
+type appItem struct {
+	PK string `dynamodbav:"PK"`
+	SK string `dynamodbav:"SK"`
+}
+
+// UserApp returns the appItem for a partition of shared state.
+func UserApp(pk string) appItem {
+	app, user, _ := strings.Cut(strings.TrimPrefix(pk, "U#"), "/")
+	return appItem{PK: keys.AppsPK(user), SK: app}
+}
+
+// StateChange is the state that a batch of events changes.
+type StateChange struct {
+	SessionID string
+	Values    session.Values // of the session
+	AsOf      int64          // position of the latest entry that values include
+	Scopes    []*sharedChange
+}
+
+type sharedChange struct {
+	Scope   session.Scope
+	record  sharedState
+	Values  map[string]SharedValue
+	Changed bool
+}
+
+// Apply changes the states and returns the delta that reverts the change.
+func (c *StateChange) Apply(d session.Delta) (undo session.Delta) {
+	if len(d) == 0 {
+		return nil
+	}
+	undo = c.Values.Apply(d.In(session.ScopeSession))
+	for _, sc := range c.Scopes {
+		for name, next := range d.In(sc.Scope) {
+			key := sc.Scope.Prefix() + name
+			undo[key] = json.RawMessage("null")
+			if prev := sc.Values[name]; prev.Value != nil {
+				undo[key] = prev.Value
+			}
+			if session.IsNull(next) {
+				next = nil
+			}
+			sc.Values[name] = SharedValue{Value: next, By: c.SessionID}
+			sc.Changed = true
+		}
+	}
+	return undo
+}
+
+// Current returns a key's value in a scope and, for a shared key, the session that
+// changed it last.
+func (c *StateChange) Current(scope session.Scope, name string) (v json.RawMessage, by string) {
+	if scope == session.ScopeSession {
+		return c.Values[name], ""
+	}
+	for _, sc := range c.Scopes {
+		if sc.Scope == scope {
+			return sc.Values[name].Value, sc.Values[name].By
+		}
+	}
+	return nil, ""
+}
+
+func (c *StateChange) shared() bool {
+	return slices.ContainsFunc(c.Scopes, func(sc *sharedChange) bool { return sc.Changed })
+}
+
+// Check refuses a state that has grown too large.
+func (c *StateChange) Check() error {
+	if err := c.Values.CheckSize(session.ScopeSession); err != nil {
+		return err
+	}
+	for _, sc := range c.Scopes {
+		if err := sc.current().CheckSize(sc.Scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Current returns the shared state without its deleted keys.
+func (sc *sharedChange) current() session.Values {
+	out := session.Values{}
+	for name, v := range sc.Values {
+		if v.Value != nil {
+			out[name] = v.Value
+		}
+	}
+	return out
+}
+
+// LoadStates reads the session's own state as of its log's head, and the shared
+// states that touch changes.
+func (s *Store) LoadStates(ctx context.Context, l Log, at Head, touch ...session.Delta) (*StateChange, error) {
+	c := &StateChange{SessionID: l.Session}
+	for scope, k := range map[session.Scope]table.Key{
+		session.ScopeUser: keys.UserStateKey(l.App, l.User), session.ScopeApp: keys.AppStateKey(l.App),
+	} {
+		if slices.ContainsFunc(touch, func(d session.Delta) bool { return len(d.In(scope)) > 0 }) {
+			c.Scopes = append(c.Scopes, &sharedChange{Scope: scope, record: sharedState{PK: k.PK, SK: k.SK}})
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		c.Values, c.AsOf, err = s.SessionValues(ctx, l.Name, at.LastState)
+		return err
+	})
+	for _, sc := range c.Scopes {
+		group.Go(func() error { return s.loadShared(ctx, sc) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("read the state of session %s: %w", l.Session, err)
+	}
+	return c, nil
+}
+
+func (s *Store) loadShared(ctx context.Context, sc *sharedChange) error {
+	sc.Values = map[string]SharedValue{}
+	found, err := s.DB.Get(ctx, table.NewKey(sc.record.PK, sc.record.SK), &sc.record)
+	if err != nil || !found {
+		return err
+	}
+	return s.content.Unpack(ctx, sc.record.PK, sc.record.Body, &sc.Values)
+}
+
+// SharedPuts returns the writes of the changed shared states, if they are as they
+// were read.
+func (s *Store) SharedPuts(ctx context.Context, c *StateChange) ([]table.Write, error) {
+	var writes []table.Write
+	for _, sc := range c.Scopes {
+		if !sc.Changed {
+			continue
+		}
+		next := sharedState{PK: sc.record.PK, SK: sc.record.SK, Version: sc.record.Version + 1}
+		var err error
+		if next.Body, err = s.content.Pack(ctx, next.PK, sc.Values, 0); err != nil {
+			return nil, err
+		}
+		writes = append(writes, table.Put(next, table.Or(
+			table.ItemNotExists(), table.Equal(table.At(sharedVersion), sc.record.Version),
+		)))
+		if sc.Scope == session.ScopeUser && sc.record.Version == 0 {
+			writes = append(writes, table.Put(UserApp(next.PK)))
+		}
+	}
+	return writes, nil
+}
+
+// State returns the state in all scopes in its external form.
+func (c *StateChange) State() session.State {
+	state := session.State{Session: c.Values.Visible()}
+	for _, sc := range c.Scopes {
+		switch sc.Scope {
+		case session.ScopeUser:
+			state.User = sc.current().Visible()
+		case session.ScopeApp:
+			state.App = sc.current().Visible()
+		case session.ScopeSession, session.ScopeTemp:
+		}
+	}
+	state.Merge()
+	return state
+}

@@ -1,0 +1,23 @@
+package eventlog
+
+import (
+	"github.com/rethread/rethread/shared/store/compaction"
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
+)
+
+// Store stores logs. What it remembers may be lost or out of date, and no other instance
+// needs it. It is safe for concurrent use.
+type Store struct {
+	records.Base
+	content    content.Bodies
+	Compaction compaction.Rules // which ranges are compacted
+	owner      Owner
+	watching   Watching                   // nil for nobody who knows the watchers
+	heads      *records.Memory[knownHead] // by log
+}
+
+// New returns a store over the table of base.
+func New(base records.Base, content content.Bodies, owner Owner, rules compaction.Rules) *Store {
+	return &Store{Base: base, content: content, Compaction: rules, owner: owner, heads: &records.Memory[knownHead]{}}
+}

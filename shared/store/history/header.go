@@ -1,0 +1,42 @@
+package history
+
+import (
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// updateHeader returns the change of the header by a requested rewind: the
+// session is no longer failed and has no pending input.
+func (m *Marker) updateHeader(newest func() (bool, error)) (table.Write, error) {
+	same := []table.Condition{
+		m.h.SameLog(), records.Unchanged(sessions.HeaderRun, m.h.Run), records.Unchanged(sessions.HeaderQueueVersion, m.h.QueueVersion),
+	}
+	m.h.Status = session.Idle
+	changes := []table.Change{
+		table.Set(table.At(sessions.HeaderStatus), session.Idle),
+		table.Remove(table.At(sessions.HeaderUnfinishedRun)), table.Remove(table.At(sessions.HeaderKeptRun)), table.Remove(table.At(sessions.HeaderPendingID)),
+		table.Remove(table.At(sessions.HeaderPendingAt)), table.Remove(table.At(sessions.HeaderPendingEvents)),
+	}
+	if m.h.Run != "" {
+		changes = append(changes, table.Remove(table.At(sessions.HeaderRun)), table.Remove(table.At(sessions.HeaderCausedBy)),
+			table.Remove(table.At(sessions.HeaderContinued)))
+	}
+	moves, unmoved := m.MoveOn()
+	changes, same = append(changes, moves...), append(same, unmoved)
+	up, err := m.h.ActivityChanges(newest, m.Rec.When)
+	return table.Update(keys.SessionKey(m.h.Id()), append(changes, up...), same...), err
+}
+
+// MoveOn returns the changes of the header that make the marker's timeline the
+// session's, and the condition that the session was not rewound since it was
+// read.
+func (m *Marker) MoveOn() (changes []table.Change, unmoved table.Condition) {
+	return []table.Change{
+		table.Set(table.At(sessions.HeaderEpoch), m.h.Epoch),
+		table.Set(table.At(sessions.HeaderMarker), m.h.Marker),
+		table.Set(table.At(sessions.HeaderTimeline), m.h.Timeline),
+	}, records.Unchanged(sessions.HeaderEpoch, m.h.Epoch-1)
+}

@@ -1,0 +1,103 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// Claim implements run.Store.
+func (s *Store) Claim(ctx context.Context, ref run.Ref, by run.Claimant) (r run.Run, err error) {
+	err = records.SettledWithin(ctx, eventlog.ContentionWait, func() (err error) {
+		r, err = s.claim(ctx, ref, by)
+		return err
+	})
+	return r, err
+}
+
+// claim tries once; table.ErrConditionFailed if the run that it would take over has
+// changed concurrently.
+func (s *Store) claim(ctx context.Context, ref run.Ref, by run.Claimant) (run.Run, error) {
+	h, at, a, err := s.ReadSettled(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	if a == nil || a.ID != ref.RunID {
+		return run.Run{}, s.stillActive(ctx, h, ref)
+	}
+	switch {
+	case a.Worker == "" || a.Worker == by.Worker:
+		err = s.claimFree(ctx, h, a, by)
+	case s.Millis() < a.Lease:
+		err = claimedFault(ref)
+	default:
+		r, err := s.takeOver(ctx, h, at, a, by.Worker)
+		return r, s.sessions.NotFoundIfDeleted(ctx, h, err)
+	}
+	return a.Run(), err
+}
+
+func claimedFault(ref run.Ref) error {
+	return fault.New(fault.Conflict, "another worker executes the run").With("run_id", ref.RunID)
+}
+
+// claimFree claims a run that no worker has claimed, or this worker before.
+func (s *Store) claimFree(ctx context.Context, h *sessions.Header, a *ActiveRun, by run.Claimant) error {
+	worker := table.At(activeWorker)
+	changes := []table.Change{
+		table.Set(worker, by.Worker), table.Set(table.At(activeLease), s.Millis()+s.lease.Milliseconds()),
+	}
+	if may := by.May(a.Agent); may > 0 && a.Worker == "" {
+		changes = append(changes, table.Set(table.At(activeContinuations), may))
+	}
+	err := s.DB.Update(ctx, keys.RunKey(h.Log), changes,
+		isRun(a), table.Or(table.NotExists(worker), table.Equal(worker, by.Worker)))
+	if errors.Is(err, table.ErrConditionFailed) {
+		return claimedFault(a.ref())
+	}
+	return err
+}
+
+// takeOver continues a run whose worker was lost, in one transaction. The hidden
+// entry is at the very position that the lost worker would write to next, and the
+// item in progress is final and closed to deltas. So the lost worker, if it still
+// lives, cannot write without reading that it has been replaced. All it has stored
+// stays: if it writes before, the transaction fails.
+func (s *Store) takeOver(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, worker string) (run.Run, error) {
+	writes, _, err := s.endItem(ctx, h, at, a, runEnd{
+		status: run.Failed, problem: run.NewProblem(run.CodeInterrupted, "the worker was lost; the run continues"),
+	})
+	if err != nil {
+		return run.Run{}, err
+	}
+	next := *a
+	next.Continuation++
+	fence, err := s.continuationEntry(ctx, h, at, next.Run())
+	if err != nil {
+		return run.Run{}, err
+	}
+	err = s.DB.Transact(ctx, append(writes,
+		table.Put(fence.Entry, table.ItemNotExists()),
+		table.Update(keys.RunKey(h.Log), []table.Change{
+			table.Set(table.At(activeWorker), worker),
+			table.Set(table.At(activeLease), s.Millis()+s.lease.Milliseconds()),
+			table.Set(table.At(activeContinuation), next.Continuation),
+		}, isRun(a), table.Equal(table.At(activeWorker), a.Worker), table.Equal(table.At(activeLease), a.Lease)),
+		table.Update(keys.SessionKey(h.Id()), []table.Change{
+			table.Set(table.At(sessions.HeaderContinued), sessions.Continued{Run: a.ID, Number: next.Continuation}),
+		}, h.SameLog(), table.Equal(table.At(sessions.HeaderRun), a.ID)),
+	)...)
+	if err != nil {
+		return run.Run{}, fmt.Errorf("take over run %s: %w", a.ID, err)
+	}
+	s.logs.CountEntry(ctx, h.OfLog(), fence)
+	return next.Run(), nil
+}

@@ -1,0 +1,289 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// runEnd is how a run ends.
+type runEnd struct {
+	status  run.Status
+	problem *run.Problem
+	lost    *ActiveRun // only if its worker was lost, as this item says
+	worker  bool       // by the run's worker, as the reference names it
+	// OnFailed says what becomes of the run; "" is what its start said.
+	onFailed run.OnFailed
+}
+
+// keeps reports whether a run is kept although it ends so.
+func (how runEnd) keeps(a *ActiveRun) bool {
+	return how.status != run.Completed && (how.onFailed == run.Keep || how.onFailed == "" && a.Kept)
+}
+
+// cancellation is the end of a cancelled run.
+func cancellation() runEnd {
+	return runEnd{status: run.Cancelled, problem: run.NewProblem(run.CodeCancelled, "the run was cancelled")}
+}
+
+// Cancel implements run.Store.
+func (s *Store) Cancel(ctx context.Context, ref run.Ref) (run.Run, error) {
+	return s.CancelAs(ctx, ref, "")
+}
+
+// CancelAs implements run.Store.
+func (s *Store) CancelAs(ctx context.Context, ref run.Ref, on run.OnFailed) (run.Run, error) {
+	how := cancellation()
+	how.onFailed = on
+	r, err := s.end(ctx, ref, how)
+	if r.ID != "" && r.Status.Final() {
+		return r, nil // it had ended before
+	}
+	return r, err
+}
+
+// End implements run.Store.
+func (s *Store) End(ctx context.Context, ref run.Ref, status run.Status, problem *run.Problem) (run.Run, error) {
+	how := runEnd{status: status, problem: problem, worker: true}
+	if status == run.Cancelled {
+		how.problem = cancellation().problem
+	}
+	r, err := s.end(ctx, ref, how)
+	if r.ID != "" && r.Status == status && r.Continuations == ref.Continuation {
+		return r, nil // an earlier attempt, whose answer was lost
+	}
+	return r, err
+}
+
+// End ends a run in one transaction: the session has no active run, the item in
+// progress is final and closed to deltas, and the log has another entry, at the
+// very position that the run's worker would write to next. If the run is already
+// final it returns that end, with a fault.
+func (s *Store) end(ctx context.Context, ref run.Ref, how runEnd) (r run.Run, err error) {
+	err = records.SettledWithin(ctx, eventlog.ContentionWait, func() (err error) {
+		r, err = s.endOnce(ctx, ref, how)
+		return err
+	})
+	return r, err
+}
+
+// endOnce tries once; table.ErrConditionFailed, or errRunEnding, if the session is
+// not as it was read.
+func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, error) {
+	h, at, err := s.sessions.HeaderAndHead(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	if h.Run != ref.RunID {
+		if how.lost != nil {
+			return s.forgetRest(ctx, h, how.lost)
+		}
+		r, err := s.endedBefore(ctx, h, ref)
+		if how.status == run.Cancelled && errors.Is(err, fault.Of(fault.NotFound)) {
+			return s.dequeue(ctx, h, at, ref, err)
+		}
+		return r, err
+	}
+	a, err := s.active(ctx, h)
+	switch {
+	case err != nil:
+		return run.Run{}, err
+	case a == nil:
+		return run.Run{}, errRunEnding
+	case how.lost != nil && !s.isLost(a):
+		return run.Run{}, fault.New(fault.Conflict, "the run lives")
+	case how.worker && a.Continuation != ref.Continuation:
+		return run.Run{}, run.SupersededFault(ref)
+	}
+	r, err := s.tryEnd(ctx, h, at, a, how)
+	switch {
+	case errors.Is(err, table.ErrConditionFailed):
+		return run.Run{}, err
+	case err != nil:
+		return run.Run{}, fmt.Errorf("end run %s: %w", ref.RunID, s.sessions.NotFoundIfDeleted(ctx, h, err))
+	case a.Slot:
+		s.releaseSlot(ctx, a.User, h.Log, a.ID)
+	}
+	return r, nil
+}
+
+// forgetRun deletes the item of a run that its session does not name, if it is still that
+// item. It is not part of the transaction that ends the run, where it would cost twice as
+// much: an item that remains means nothing, is replaced by that of the next run, and
+// deleted by the sweeper.
+func (s *Store) forgetRun(ctx context.Context, a *ActiveRun, same ...table.Condition) {
+	err := records.Ignoring(s.DB.Delete(ctx, table.NewKey(a.PK, a.SK), same...), table.ErrConditionFailed)
+	if err != nil {
+		s.Log.WarnContext(ctx, "the item of a run that is not active is deleted by the sweeper", "run_id", a.ID, "error", err)
+	}
+}
+
+func (s *Store) endedBefore(ctx context.Context, h *sessions.Header, ref run.Ref) (run.Run, error) {
+	past, err := s.PastRun(ctx, h, ref.RunID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	if past == nil {
+		return run.Run{}, fault.Missing("Run")
+	}
+	return *past, runEndedFault(*past)
+}
+
+func (s *Store) tryEnd(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, how runEnd) (run.Run, error) {
+	writes, problem, err := s.endItem(ctx, h, at, a, how)
+	if err != nil {
+		return run.Run{}, err
+	}
+	if problem != nil && how.status == run.Completed {
+		how.status, how.problem = run.Failed, problem
+	}
+	r := a.ended(how, max(s.Millis(), at.Time))
+	last, err := s.endEntry(ctx, h, at, r, a.attribution(), markOf(how, a, len(writes) > 0))
+	if err != nil {
+		return run.Run{}, err
+	}
+	writes = append(writes, table.Put(last.Entry, table.ItemNotExists()), freeSession(h, a, how))
+	if err := s.DB.Transact(ctx, writes...); err != nil {
+		return r, err
+	}
+	s.forgetRun(ctx, a, table.Equal(table.At(activeID), a.ID))
+	s.logs.CountEntry(ctx, h.OfLog(), last)
+	return r, nil
+}
+
+// ended returns the run at its end.
+func (a *ActiveRun) ended(how runEnd, now int64) run.Run {
+	r := a.Run()
+	r.Status, r.EndedTime, r.OnFailed = how.status, &now, ""
+	if how.status != run.Cancelled {
+		r.Error = how.problem
+	}
+	if how.keeps(a) {
+		r.OnFailed = run.Keep
+	}
+	return r
+}
+
+// markOf returns why a run that is kept ended, if no item that was in progress says so;
+// nil for any other run.
+func markOf(how runEnd, a *ActiveRun, hasItem bool) *run.Problem {
+	if hasItem || !how.keeps(a) {
+		return nil
+	}
+	return how.problem
+}
+
+// endItem returns the writes that end the run's item in progress, if there is one.
+// The problem is why its content is incomplete.
+func (s *Store) endItem(
+	ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, how runEnd,
+) ([]table.Write, *run.Problem, error) {
+	it, err := s.openItem(ctx, h, at, a)
+	if err != nil || it == nil {
+		return nil, nil, err
+	}
+	problem := how.problem
+	e, status := it.Snapshot(), session.EventStatus("")
+	if how.status == run.Completed {
+		content, err := it.Content().Finish()
+		if err == nil {
+			e = eventlog.WithField(e, "content", content, it.Offset())
+		} else {
+			problem = run.NewProblem(run.CodeContent, err.Error())
+		}
+	}
+	if problem != nil {
+		status = session.EventFailed
+		if e, err = it.Failed(problem); err != nil {
+			return nil, nil, err
+		}
+	}
+	final, err := it.FinalEntry(ctx, e, status)
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(it.ClosingBoth(), table.Put(final, eventlog.StillInProgress())), problem, nil
+}
+
+// openItem returns the run's item in progress, with its content; nil if there is
+// none.
+func (s *Store) openItem(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun) (*eventlog.Item, error) {
+	if at.Open == 0 {
+		return nil, nil
+	}
+	rec, err := s.logs.EntryCovering(ctx, h.Log, at.Open)
+	if err != nil || !rec.InProgress() || rec.Events[0].InvocationID != a.ID {
+		return nil, err
+	}
+	it := s.logs.NewItem(h.OfLog(), rec, s.runOf(h, a.ref(), a))
+	return it, it.Load(ctx)
+}
+
+// endEntry is the entry that ends a run. Only the whole log shows it, unless it marks
+// the run as interrupted by a problem.
+func (s *Store) endEntry(
+	ctx context.Context, h *sessions.Header, at eventlog.Head, r run.Run, of eventlog.Attribution, mark *run.Problem,
+) (*eventlog.Record, error) {
+	e, err := s.runEvent("run", r, at.Next, *r.EndedTime)
+	if err == nil && mark != nil {
+		e, err = run.MarkInterrupted(e, r, mark)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
+	}
+	return s.hiddenEntry(ctx, h, at, e, func(en *eventlog.Entry) {
+		en.Ended, en.Attribution, en.StartsNext = r.ID, of, h.Queued > 0
+		if mark != nil {
+			en.Hidden, en.Status = false, e.Status
+		}
+	})
+}
+
+// hiddenEntry is an entry at a head that only the whole log shows.
+func (s *Store) hiddenEntry(ctx context.Context, h *sessions.Header, at eventlog.Head, e session.Event, marks func(*eventlog.Entry)) (*eventlog.Record, error) {
+	r := &eventlog.Record{Entry: eventlog.Entry{
+		PK: keys.LogPK(h.Log), SK: keys.EntrySK(at.Next), LastState: at.LastState, LastMarker: at.LastMarker, RunMarks: at.Marks(),
+	}, First: at.Next, When: e.CreatedTime}
+	r.Hidden = true
+	marks(&r.Entry)
+	var err error
+	r.Body, err = s.content.Pack(ctx, r.PK, eventlog.EntryBody{Time: e.CreatedTime, Events: []json.RawMessage{e.Own()}}, 0)
+	s.logs.PendingBytes(&r.Entry, at, r.Size())
+	return r, err
+}
+
+// freeSession is the change of the header when its run ends. A start that is queued
+// before that is known to the entry that ends the run.
+func freeSession(h *sessions.Header, a *ActiveRun, how runEnd) table.Write {
+	after := run.Ending{
+		Status: how.status, Problem: how.problem, Started: a.Worker != "", Taken: a.Taken, Keep: how.keeps(a),
+	}.Aftermath()
+	changes := []table.Change{
+		table.Set(table.At(sessions.HeaderStatus), after.Status), table.Remove(table.At(sessions.HeaderRun)), table.Remove(table.At(sessions.HeaderCausedBy)),
+		table.Remove(table.At(sessions.HeaderContinued)),
+	}
+	if after.Unfinished {
+		changes = append(changes, table.Set(table.At(sessions.HeaderUnfinishedRun), a.ID))
+	}
+	if after.Kept {
+		changes = append(changes, table.Set(table.At(sessions.HeaderKeptRun), a.ID))
+	}
+	if after.Pending {
+		changes = append(changes, table.Set(table.At(sessions.HeaderPendingAt), a.At), table.Set(table.At(sessions.HeaderPendingEvents), a.Taken))
+	}
+	same := []table.Condition{h.SameLog(), table.Equal(table.At(sessions.HeaderRun), a.ID)}
+	if h.Queued == 0 {
+		same = append(same, table.NotExists(table.At(sessions.HeaderQueued)))
+	}
+	return table.Update(keys.SessionKey(h.Id()), changes, same...)
+}

@@ -1,0 +1,168 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// An agent that pushes an answer piece by piece usually reaches the same process each
+// time. That keeps the item, and reads only whose session it is and which run is
+// active: the condition of the next write fails if anybody else has written, completed
+// the item or ended the run, and the item is then read.
+
+const (
+	// keptPushes is how many items a process keeps, each of run.MaxItem at most.
+	keptPushes = 16
+	// keptPushLife is how long an item is kept that nothing is pushed to.
+	keptPushLife = time.Minute
+)
+
+// pushKey identifies an item in progress by what a push names.
+type pushKey struct{ user, session, run, item string }
+
+// pushes are the items that were pushed to last. It is safe for concurrent use; an
+// item is taken out while a request uses it.
+type pushes struct {
+	mu   sync.Mutex
+	kept map[pushKey]keptPush
+}
+
+type keptPush struct {
+	item *eventlog.Item
+	at   time.Time
+}
+
+func pushKeyOf(ref run.Ref, itemID string) pushKey {
+	return pushKey{ref.UserID, ref.SessionID, ref.RunID, itemID}
+}
+
+// take returns an item and forgets it; nil if there is none.
+func (p *pushes) take(k pushKey, now time.Time) *eventlog.Item {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found, ok := p.kept[k]
+	if !ok {
+		return nil
+	}
+	delete(p.kept, k)
+	if now.Sub(found.at) > keptPushLife {
+		return nil
+	}
+	return found.item
+}
+
+// keep keeps an item, in place of the oldest one if there are too many.
+func (p *pushes) keep(k pushKey, it *eventlog.Item, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept[k] = keptPush{it, now}
+	if len(p.kept) <= keptPushes {
+		return
+	}
+	oldest := k
+	for other, kept := range p.kept {
+		if kept.at.Before(p.kept[oldest].at) {
+			oldest = other
+		}
+	}
+	delete(p.kept, oldest)
+}
+
+// OpenPush implements run.Store.
+func (s *Store) OpenPush(ctx context.Context, ref run.Ref, itemID string, offset *int64) (run.Run, run.Item, error) {
+	if offset != nil {
+		it := s.pushes.take(pushKeyOf(ref, itemID), s.Now())
+		if it != nil && it.Offset() == *offset && s.stillPushable(ctx, it) {
+			return it.Producer.(*runningItem).active.Run(), it, nil
+		}
+	}
+	h, at, a, err := s.ReadSettled(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return run.Run{}, nil, err
+	}
+	if a == nil || a.ID != ref.RunID {
+		r, err := s.Run(ctx, ref)
+		return r, nil, err
+	}
+	if a.Mode != run.External {
+		return a.Run(), nil, nil
+	}
+	it, err := s.openItem(ctx, h, at, a)
+	if err != nil || it == nil || it.ID() != itemID {
+		return a.Run(), nil, s.sessions.NotFoundIfDeleted(ctx, h, err)
+	}
+	return a.Run(), it, nil
+}
+
+// stillPushable reports whether the session is the user's and the item's run active,
+// by a read that may be out of date.
+func (s *Store) stillPushable(ctx context.Context, it *eventlog.Item) bool {
+	h, err := s.sessions.HeaderEventually(ctx, it.Log.User, it.Log.Session)
+	return err == nil && h.Log == it.Log.Name && h.Run == it.Producer.(*runningItem).ref.RunID
+}
+
+// KeepPush implements run.Store.
+func (s *Store) KeepPush(pushed run.Item) {
+	it, ok := pushed.(*eventlog.Item)
+	if !ok || it.Stale {
+		return
+	}
+	if by, ok := it.Producer.(*runningItem); ok && by.Shared() {
+		s.pushes.keep(pushKeyOf(by.ref, it.ID()), it, s.Now())
+	}
+}
+
+// runningItem is the run of an item in progress.
+type runningItem struct {
+	s      *Store
+	ref    run.Ref
+	log    string
+	active *ActiveRun
+}
+
+func (s *Store) runOf(h *sessions.Header, ref run.Ref, a *ActiveRun) *runningItem {
+	return &runningItem{s: s, ref: ref, log: h.Log, active: a}
+}
+
+// shared implements producer: an agent that runs elsewhere pushes by requests.
+func (r *runningItem) Shared() bool { return r.active.Mode == run.External }
+
+// refusal implements producer.
+func (r *runningItem) Refusal(ctx context.Context) error {
+	now, err := r.s.Run(ctx, r.ref)
+	if err == nil && now.Status.Final() {
+		err = runEndedFault(now)
+	}
+	return err
+}
+
+// renew implements producer: it extends the lease of an external run, unless that was
+// just done.
+func (r *runningItem) Renew(ctx context.Context) error {
+	a, s := r.active, r.s
+	if !r.Shared() {
+		return nil
+	}
+	until := s.Millis() + s.lease.Milliseconds()
+	if until-a.Lease < s.lease.Milliseconds()/renewEarly {
+		return nil
+	}
+	lease := table.At(activeLease)
+	err := s.DB.Update(ctx, keys.RunKey(r.log), []table.Change{table.Set(lease, until)},
+		isRun(a), table.Greater(lease, s.Millis()-s.grace(a)))
+	if errors.Is(err, table.ErrConditionFailed) {
+		return s.refusedRenewal(ctx, r.ref)
+	}
+	if err == nil {
+		a.Lease = until
+	}
+	return err
+}

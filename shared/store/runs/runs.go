@@ -1,0 +1,317 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/retry"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// The attributes of an active run.
+const (
+	activeID      = "id"
+	activeWorker  = "w"
+	activeLease   = "le"
+	activeStarted = "ct"
+	activeAhead   = "ah"
+
+	activeContinuation  = "cn"
+	activeContinuations = "cm"
+)
+
+// ActiveRun is the item of a session's active run. It is in the index by start
+// time, so that runs whose workers died are found.
+type ActiveRun struct {
+	PK      string   `dynamodbav:"PK"`
+	SK      string   `dynamodbav:"SK"`
+	ID      string   `dynamodbav:"id"`
+	User    string   `dynamodbav:"u"`
+	Session string   `dynamodbav:"s"`
+	Agent   string   `dynamodbav:"agent"`
+	Mode    run.Mode `dynamodbav:"md"`
+	Started int64    `dynamodbav:"ct"`
+	At      int64    `dynamodbav:"at"` // position of its input
+	Worker  string   `dynamodbav:"w,omitempty"`
+	Lease   int64    `dynamodbav:"le"`           // expiry in epoch milliseconds
+	Chain   []string `dynamodbav:"tc,omitempty"` // the automations that led to it
+	Slot    bool     `dynamodbav:"sl,omitempty"` // whether it occupies one of its user's slots
+	Taken   int64    `dynamodbav:"tk,omitempty"` // how many events of its input were accepted before it began
+	Queued  bool     `dynamodbav:"qd,omitempty"` // whether it was queued
+	Kept    bool     `dynamodbav:"kp,omitempty"` // whether it is kept if it fails or is cancelled
+	// Continuation is the number of workers that were lost before this one, and
+	// Continuations how many may be.
+	Continuation  int `dynamodbav:"cn,omitempty"`
+	Continuations int `dynamodbav:"cm,omitempty"`
+	// Ahead distinguishes an item that was put before the session named its run, by the
+	// start that put it.
+	Ahead string `dynamodbav:"ah,omitempty"`
+	GPK   string `dynamodbav:"GPK"`
+	GSK   string `dynamodbav:"GSK"`
+}
+
+// runShards spreads the active runs over index partitions, each of which accepts
+// 1,000 write units a second.
+const runShards = 4
+
+func runShard(n uint32) string { return fmt.Sprintf("RUN#%d", n) }
+
+func runIndexPK(log string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(log)) // never fails
+	return runShard(h.Sum32() % runShards)
+}
+
+func (a *ActiveRun) Run() run.Run {
+	r := run.Run{
+		ID: a.ID, SessionID: a.Session, Agent: a.Agent, Mode: a.Mode, Status: run.InProgress, StartedTime: a.Started,
+		Continuations: a.Continuation,
+	}
+	if a.Kept {
+		r.OnFailed = run.Keep
+	}
+	return r
+}
+
+// Attribution returns the run's attribution.
+func (a *ActiveRun) attribution() eventlog.Attribution {
+	return eventlog.Attribution{User: a.User, Session: a.Session, Agent: a.Agent, Chain: a.Chain}
+}
+
+func (a *ActiveRun) ref() run.Ref { return run.Ref{UserID: a.User, SessionID: a.Session, RunID: a.ID} }
+
+// isRun is the condition that a session's active run is the one that was read, and
+// that no worker has continued it since.
+func isRun(a *ActiveRun) table.Condition {
+	return table.And(table.Equal(table.At(activeID), a.ID), records.Unchanged(activeContinuation, a.Continuation))
+}
+
+// active reads the session's active run, nil if there is none any more.
+func (s *Store) active(ctx context.Context, h *sessions.Header) (*ActiveRun, error) {
+	if h.Run == "" {
+		return nil, nil
+	}
+	var a ActiveRun
+	found, err := s.DB.Get(ctx, keys.RunKey(h.Log), &a)
+	if err != nil || !found || a.ID != h.Run {
+		return nil, err
+	}
+	return &a, nil
+}
+
+// errRunEnding says that a session's active run has just ended, or is about to.
+var errRunEnding = fmt.Errorf("the session's run has just ended: %w", retry.ErrAgain)
+
+// ReadSettled reads a session and the head of its log. It first ends an active run
+// whose worker was lost, unless that may still be continued.
+func (s *Store) ReadSettled(ctx context.Context, userID, id string) (h *sessions.Header, at eventlog.Head, a *ActiveRun, err error) {
+	return s.ReadSettledBy(ctx, s.sessions.Header, userID, id)
+}
+
+// ReadSettledBy is ReadSettled with a HeaderReader.
+func (s *Store) ReadSettledBy(
+	ctx context.Context, read sessions.HeaderReader, userID, id string,
+) (h *sessions.Header, at eventlog.Head, a *ActiveRun, err error) {
+	err = records.Settled(ctx, func() (err error) {
+		h, at, a, err = s.tryReadSettled(ctx, read, userID, id)
+		return err
+	})
+	return h, at, a, err
+}
+
+// tryReadSettled tries once; errRunEnding if the session must be read again.
+func (s *Store) tryReadSettled(
+	ctx context.Context, read sessions.HeaderReader, userID, id string,
+) (*sessions.Header, eventlog.Head, *ActiveRun, error) {
+	h, at, err := s.sessions.HeaderAndHeadBy(ctx, read, userID, id)
+	if err != nil || h.Run == "" {
+		return h, at, nil, err
+	}
+	a, err := s.active(ctx, h)
+	switch {
+	case err != nil:
+		return nil, eventlog.Head{}, nil, err
+	case a != nil && !s.isLost(a):
+		return h, at, a, nil
+	case a != nil:
+		err = s.expire(ctx, a)
+	}
+	if err == nil {
+		err = errRunEnding
+	}
+	return nil, eventlog.Head{}, nil, err
+}
+
+func (s *Store) expire(ctx context.Context, a *ActiveRun) error {
+	_, err := s.end(ctx, a.ref(), runEnd{status: run.Failed, problem: run.NewProblem(run.CodeLost,
+		"nothing was heard from the worker for "+s.lease.String()), lost: a})
+	if errors.Is(err, fault.Of(fault.Conflict)) {
+		return nil // it ended otherwise, or is alive
+	}
+	return err
+}
+
+// Run implements run.Store.
+func (s *Store) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
+	return records.SettledValue(ctx, func() (run.Run, error) { return s.tryRun(ctx, ref) })
+}
+
+// tryRun tries once; table.ErrConditionFailed if the queue has changed since the header
+// was read.
+func (s *Store) tryRun(ctx context.Context, ref run.Ref) (run.Run, error) {
+	h, err := s.sessions.Header(ctx, ref.UserID, ref.SessionID)
+	if err == nil && h.Run != "" {
+		var a *ActiveRun
+		h, _, a, err = s.ReadSettled(ctx, ref.UserID, ref.SessionID)
+		if a != nil && a.ID == ref.RunID {
+			return a.Run(), nil
+		}
+	}
+	if err != nil {
+		return run.Run{}, err
+	}
+	past, err := s.PastRun(ctx, h, ref.RunID)
+	if past == nil && err == nil {
+		past, err = s.queuedRun(ctx, h, ref)
+	}
+	if err != nil {
+		return run.Run{}, s.sessions.NotFoundIfDeleted(ctx, h, err)
+	}
+	if past == nil {
+		return run.Run{}, fault.Missing("Run")
+	}
+	return *past, nil
+}
+
+// EndedRun reads a final run without changing anything; fault.NotFound for any
+// other.
+func (s *Store) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
+	h, err := s.sessions.Header(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	past, err := s.PastRun(ctx, h, ref.RunID)
+	if err == nil && past == nil {
+		err = fault.Missing("Run")
+	}
+	return records.Deref(past), s.sessions.NotFoundIfDeleted(ctx, h, err)
+}
+
+// PastRun finds a final run by the entry that ended it; nil if the session's log
+// has none with that id.
+func (s *Store) PastRun(ctx context.Context, h *sessions.Header, id string) (*run.Run, error) {
+	var bound eventlog.LowerBound
+	found, err := s.DB.Get(ctx, keys.InvocationKey(h.Log, id), &bound)
+	if err != nil || !found {
+		return nil, err
+	}
+	if !bound.Run && h.NamedIDs && h.Imported == 0 {
+		if begun, err := s.logs.BeganAs(ctx, h.Log, bound.Position, id); !begun || err != nil {
+			return nil, err
+		}
+	}
+	var past *run.Run
+	err = s.logs.Scan(ctx, h.Log, bound.Position, 0, func(r *eventlog.Record) (bool, error) {
+		if r.Ended != id || len(r.Events) == 0 { // no other run has ended, or its end is unreadable
+			return true, nil
+		}
+		ended, err := run.EndedBy(r.Events[0])
+		ended.SessionID = h.Id()
+		past = &ended
+		return false, err
+	})
+	return past, err
+}
+
+// runEndedFault returns the fault of a write to a final run.
+func runEndedFault(r run.Run) error {
+	return fault.New(fault.Conflict, "the run is over: %s", r.Status).With("run_id", r.ID).With("run_status", r.Status)
+}
+
+// ownerOf reads the session of an active run; fault.Conflict if the run is final.
+func (s *Store) ownerOf(ctx context.Context, ref run.Ref) (*sessions.Header, error) {
+	h, err := s.sessions.Header(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	return h, s.stillActive(ctx, h, ref)
+}
+
+func (s *Store) stillActive(ctx context.Context, h *sessions.Header, ref run.Ref) error {
+	if h.Run == ref.RunID {
+		return ofContinuation(h, ref)
+	}
+	past, err := s.PastRun(ctx, h, ref.RunID)
+	switch {
+	case err != nil:
+		return err
+	case past == nil:
+		return fault.Missing("Run")
+	}
+	return runEndedFault(*past)
+}
+
+// renewEarly is the fraction of a lease, as a divisor, that must have passed before
+// a renewal writes.
+const renewEarly = 4
+
+// Renew implements run.Store. A lease that was just renewed is not written again.
+// One that has expired is renewed while the run waits to be continued.
+func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
+	h, err := s.ownerOf(ctx, ref)
+	if err != nil {
+		return err
+	}
+	a, err := s.active(ctx, h)
+	if err != nil {
+		return err
+	}
+	until := s.Millis() + s.lease.Milliseconds()
+	if a != nil && a.Continuation != ref.Continuation {
+		return run.SupersededFault(ref)
+	}
+	if a != nil && until-a.Lease < s.lease.Milliseconds()/renewEarly {
+		return nil
+	}
+	if a != nil {
+		lease := table.At(activeLease)
+		err = s.DB.Update(ctx, keys.RunKey(h.Log), []table.Change{table.Set(lease, until)},
+			isRun(a), table.Greater(lease, s.Millis()-s.grace(a)))
+	}
+	if a == nil || errors.Is(err, table.ErrConditionFailed) { // it ended concurrently, or its lease has expired
+		return s.refusedRenewal(ctx, ref)
+	}
+	return err
+}
+
+// refusedRenewal returns why a run cannot be renewed.
+func (s *Store) refusedRenewal(ctx context.Context, ref run.Ref) error {
+	r, err := s.Run(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if !r.Status.Final() {
+		return run.SupersededFault(ref)
+	}
+	return runEndedFault(r)
+}
+
+// runEvent is a hidden event about a run.
+func (s *Store) runEvent(typ string, r run.Run, position, time int64) (session.Event, error) {
+	raw, err := json.Marshal(r)
+	return session.Event{
+		ID: session.PositionalID(position, s.Random()), InvocationID: r.ID, Author: "system", Seq: position,
+		Status: session.EventCompleted, CreatedTime: time,
+		Fields: map[string]json.RawMessage{"type": json.RawMessage(`"` + typ + `"`), "run": raw},
+	}, err
+}

@@ -1,0 +1,210 @@
+package stores_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rethread/rethread/shared/store/sweep"
+
+	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
+)
+
+// frozen is an append by an instance, and a session that ends before one of the append's
+// requests.
+type frozen struct {
+	engine      table.Engine
+	other       *stores.Store // deletes, sweeps and creates
+	at          int           // before which request of the append
+	createAgain int           // before which later request, 0 for none
+	away        time.Duration // how long the instance is frozen after the deletion
+	fork        bool
+
+	clock    atomic.Int64 // how far ahead it is, in nanoseconds
+	appendOf atomic.Bool  // whether the append is under way
+	request  int          // of the append
+	ended    bool
+	created  bool
+}
+
+func (f *frozen) now() time.Time {
+	return time.UnixMilli(1_800_000_000_000).Add(time.Duration(f.clock.Load()))
+}
+
+// before plays the other side before a request of the append.
+func (f *frozen) before(ctx context.Context, c hooks.Call) error {
+	if !f.appendOf.Load() || readsNewest(c) {
+		return nil
+	}
+	f.request++
+	if f.request == f.at {
+		if err := f.end(ctx); err != nil {
+			return err
+		}
+	}
+	if f.createAgain > 0 && f.ended && !f.created && f.request >= f.at+f.createAgain-1 {
+		f.created = true
+		_, err := f.other.Create(ctx, session.New{ID: "s", UserID: alice, AppName: "app", Agent: "agent", Nonce: "again"})
+		return err
+	}
+	return nil
+}
+
+// end deletes the session, and sweeps what is due after the time away.
+func (f *frozen) end(ctx context.Context) error {
+	f.ended = true
+	if err := f.other.Delete(ctx, alice, "s"); err != nil {
+		return err
+	}
+	f.clock.Add(int64(f.away))
+	_, err := f.other.Sweep(ctx)
+	return err
+}
+
+// No append is acknowledged after a deletion was answered, whatever its instance remembers
+// and however long it was frozen, whether the id was created again or not; nothing of it
+// stays.
+func TestAppend_to_a_session_that_is_deleted(t *testing.T) {
+	t.Parallel()
+	const requests = 5
+	cases := 0
+	for warm := range 6 { // appends of the instance before: it remembers the head from the third on
+		for at := 1; at <= requests; at++ {
+			for createAgain := range 3 {
+				for _, away := range []time.Duration{0, 2 * time.Minute, sweep.Grace + time.Hour} {
+					for _, fork := range []bool{false, true} {
+						cases++
+						name := fmt.Sprintf("%d appends before, deleted before request %d, created again %d, frozen for %s, fork %v",
+							warm, at, createAgain, away, fork)
+						f := &frozen{at: at, createAgain: createAgain, away: away, fork: fork}
+						t.Run(name, func(t *testing.T) {
+							t.Parallel()
+							f.play(t, warm)
+						})
+					}
+				}
+			}
+		}
+	}
+	if cases < 540 {
+		t.Errorf("%d cases, want at least 540", cases)
+	}
+}
+
+func (f *frozen) play(t *testing.T, warm int) {
+	t.Helper()
+	f.engine = storetest.Engine(t)
+	clock := stores.WithClock(f.now)
+	f.other = stores.New(f.engine, clock)
+	s := stores.New(storetest.Before(f.engine, f.before), clock)
+	mustCreate(t, f.other, alice, "s", nil)
+	for n := range warm {
+		mustAppend(t, s, alice, "s", ofA(t, n+1))
+	}
+	if f.fork {
+		mustFork(t, f.other, "s", "fork", nil)
+	}
+	log := storetest.Text(t, storetest.Item(t, f.engine, table.NewKey("S#s", "HEAD")), "l")
+	f.appendOf.Store(true)
+	_, n, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{ofA(t, 9)}})
+	f.appendOf.Store(false)
+	f.check(t, n, err)
+	if f.fork {
+		if got := len(mustEvents(t, f.other, alice, "fork", session.EventQuery{View: session.All})); got != warm {
+			t.Errorf("the fork has %d events, want %d", got, warm)
+		}
+		if err := f.other.Delete(t.Context(), alice, "fork"); err != nil {
+			t.Error(err)
+		}
+	}
+	if !f.ended {
+		return
+	}
+	for range 3 {
+		f.clock.Add(int64(time.Hour))
+		if _, err := f.other.Sweep(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if left := keysIn(t, f.engine); slices.ContainsFunc(left, func(k string) bool { return strings.HasPrefix(k, "L#"+log) }) {
+		t.Errorf("left of the log: %v", left)
+	}
+}
+
+// check compares the answer with what is stored.
+func (f *frozen) check(t *testing.T, appended int, err error) {
+	t.Helper()
+	page, readErr := f.other.Events(t.Context(), alice, "s", session.EventQuery{View: session.All, Limit: 100})
+	stored := readErr == nil && slices.ContainsFunc(page.Events, func(e session.Event) bool { return e.ID == "a.9" })
+	switch {
+	case err == nil && !stored:
+		t.Errorf("%d appended, but the session does not have it", appended)
+	case err != nil && (stored || !errors.Is(err, fault.Of(fault.NotFound))):
+		t.Errorf("%v, although the session has it: %v", err, stored)
+	case err != nil && !f.ended:
+		t.Error(err)
+	}
+}
+
+// A deletion competes only with appends that had read the log before.
+func TestDelete_beside_busy_writers(t *testing.T) {
+	t.Parallel()
+	const writers = 32
+	engine := storetest.Engine(t)
+	var deleting atomic.Bool
+	var holds, late atomic.Int64
+	other := before(engine, func(_ context.Context, c hooks.Call) error {
+		if putsEntry(c) {
+			holds.Add(1)
+		}
+		return nil
+	})
+	mustCreate(t, other, alice, "s", nil)
+	var running sync.WaitGroup
+	enough := make(chan struct{})
+	var appended atomic.Int64
+	for w := range writers {
+		s := stores.New(engine)
+		running.Go(func() {
+			for n := 0; ; n++ {
+				after := deleting.Load()
+				_, _, err := s.Append(t.Context(), session.Append{
+					SessionID: "s", UserID: alice, Events: []session.Event{event(t, fmt.Sprintf("w%d.%d", w, n), fmt.Sprint("w", w), "x")},
+				})
+				if errors.Is(err, fault.Of(fault.NotFound)) {
+					return
+				}
+				if after && err == nil {
+					late.Add(1)
+					return
+				}
+				if appended.Add(1) == 2*writers {
+					close(enough)
+				}
+			}
+		})
+	}
+	<-enough
+	if err := other.Delete(t.Context(), alice, "s"); err != nil {
+		t.Error(err)
+	}
+	deleting.Store(true)
+	running.Wait()
+	if late.Load() > 0 {
+		t.Errorf("%d appends began after the deletion and were acknowledged", late.Load())
+	}
+	if n := holds.Load(); n < 1 || n > 3 {
+		t.Errorf("the deletion needed %d attempts, want 1 to 3", n)
+	}
+}

@@ -1,0 +1,118 @@
+package stores_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/stores"
+)
+
+// impossibleNames are names that events may contain and no artifact can have.
+func impossibleNames() []string {
+	return []string{"", "user:", "a/b", "..", "user:a/b", "a\nb", "app:/"}
+}
+
+func mustExport(t *testing.T, s *stores.Store, id string) []byte {
+	t.Helper()
+	var doc bytes.Buffer
+	if err := s.Export(t.Context(), alice, id, archive.NewWriter(&doc)); err != nil {
+		t.Fatalf("export session %s: %v", id, err)
+	}
+	return doc.Bytes()
+}
+
+// mustMove imports a document into another table, as the same user.
+func mustMove(t *testing.T, doc []byte, opts ...stores.Option) *stores.Store {
+	t.Helper()
+	s := newStore(t, opts...)
+	u := upload(t, doc)
+	u.UserID = alice
+	if _, err := s.Import(t.Context(), u); err != nil {
+		t.Fatalf("import: %v\n%s", err, doc)
+	}
+	return s
+}
+
+// Events may name artifacts that cannot exist. Their session is moved like any other.
+func TestImport_with_impossible_artifact_names(t *testing.T) {
+	t.Parallel()
+	noon := stores.WithClock(func() time.Time { return time.UnixMilli(1_700_000_000_000) })
+	s := newStore(t, noon)
+	mustCreate(t, s, alice, "s", nil)
+	mustPut(t, s, alice, "s", "a", "first")
+	mustAppend(t, s, alice, "s", named(t, "start", map[string]int64{"a": 0}))
+	for i, name := range impossibleNames() {
+		mustAppend(t, s, alice, "s", named(t, fmt.Sprint("undone-", i), map[string]int64{name: 0, "a": int64(i)}))
+		mustRewind(t, s, "s", fmt.Sprint("undone-", i))
+		mustAppend(t, s, alice, "s", named(t, fmt.Sprint("kept-", i), map[string]int64{name: int64(i)}))
+	}
+	doc := mustExport(t, s, "s")
+	moved := mustMove(t, doc, noon)
+	if diff := cmp.Diff(string(doc), string(mustExport(t, moved, "s"))); diff != "" {
+		t.Errorf("exported again (-first +second):\n%s", diff)
+	}
+	t.Run("a rewind does the same in both", func(t *testing.T) {
+		for i := len(impossibleNames()) - 1; i >= 0; i-- {
+			before := fmt.Sprint("kept-", i)
+			want, got := mustRewind(t, s, "s", before), mustRewind(t, moved, "s", before)
+			if diff := cmp.Diff(want.Artifacts, got.Artifacts); diff != "" {
+				t.Errorf("restored (-original +imported):\n%s", diff)
+			}
+			whole := session.EventQuery{Limit: 100}
+			if diff := cmp.Diff(texts(mustEvents(t, s, alice, "s", whole)), texts(mustEvents(t, moved, alice, "s", whole))); diff != "" {
+				t.Errorf("events (-original +imported):\n%s", diff)
+			}
+		}
+		mustMove(t, mustExport(t, moved, "s"))
+	})
+}
+
+// Earlier versions made a version of an artifact for each name that a rewind met.
+func TestImport_of_versions_with_impossible_names(t *testing.T) {
+	t.Parallel()
+	noon := stores.WithClock(func() time.Time { return time.UnixMilli(1_700_000_000_000) })
+	s := newStore(t, noon)
+	mustCreate(t, s, alice, "s", nil)
+	mustPut(t, s, alice, "s", "a", "stays")
+	mustAppend(t, s, alice, "s", named(t, "start", map[string]int64{"a": 0}))
+	clean := mustExport(t, s, "s")
+	t.Run("an export leaves them out", func(t *testing.T) {
+		for _, name := range []string{"a/b", "user:a/b", ".."} {
+			if _, err := restoreVersion(t.Context(), s, alice, "s", name, 3); err != nil {
+				t.Fatalf("%q: %v", name, err)
+			}
+		}
+		if diff := cmp.Diff(string(clean), string(mustExport(t, s, "s"))); diff != "" {
+			t.Errorf("export (-without +with):\n%s", diff)
+		}
+	})
+	t.Run("a fork leaves them out", func(t *testing.T) {
+		mustAppend(t, s, alice, "s", named(t, "names", map[string]int64{"a/b": 0, "user:a/b": 0}))
+		mustFork(t, s, "s", "f", nil)
+		if diff := cmp.Diff([]string{"a@0"}, mustList(t, s, alice, "f", 9)); diff != "" {
+			t.Errorf("list (-want +got):\n%s", diff)
+		}
+		moved := mustMove(t, mustExport(t, s, "f"))
+		if diff := cmp.Diff([]string{"a@0"}, mustList(t, moved, alice, "f", 9)); diff != "" {
+			t.Errorf("list of the imported fork (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("an import of an old document drops them", func(t *testing.T) {
+		const gone = `"artifacts":[{"name":"a/b","version":0,"size":0,"created_time":1,"gone":true},` +
+			`{"name":"a/b","version":1,"size":0,"created_time":1,"restored":0},`
+		old := bytes.Replace(clean, []byte(`"artifacts":[`), []byte(gone), 1)
+		if bytes.Equal(old, clean) {
+			t.Fatalf("no artifacts in %s", clean)
+		}
+		moved := mustMove(t, old, noon)
+		if diff := cmp.Diff(string(clean), string(mustExport(t, moved, "s"))); diff != "" {
+			t.Errorf("exported again (-clean +imported):\n%s", diff)
+		}
+	})
+}

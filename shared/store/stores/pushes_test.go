@@ -1,0 +1,151 @@
+package stores_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
+)
+
+// pushing is an external run with an item of one delta, which a process has kept.
+type pushing struct {
+	engine table.Engine
+	store  *stores.Store // of the process
+	other  *stores.Store // of another one
+	ref    run.Ref
+	reads  int // of the process
+	writes int
+}
+
+func newPushing(t *testing.T) *pushing {
+	t.Helper()
+	p := &pushing{engine: storetest.Engine(t), ref: run.Ref{UserID: fixture.Alice, SessionID: "s", RunID: "r"}}
+	counted := hooks.New(p.engine, hooks.Hooks{Before: func(_ context.Context, c hooks.Call) error {
+		if c.Writing() {
+			p.writes++
+		} else {
+			p.reads++
+		}
+		return nil
+	}})
+	codec := stores.WithCodec(storetest.Codec())
+	p.store, p.other = stores.New(counted, codec), stores.New(p.engine, codec)
+	fixture.Session(t, p.other, fixture.Alice, "s", nil)
+	start := run.Start{Ref: p.ref, Mode: run.External, Input: []session.Event{fixture.Event(t, "", "r", "question")}}
+	if _, err := p.other.Start(t.Context(), start); err != nil {
+		t.Fatal(err)
+	}
+	if err := pushDelta(t.Context(), p.store, p.ref, 0); err != nil {
+		t.Fatal(err)
+	}
+	p.reads, p.writes = 0, 0
+	return p
+}
+
+// pushDelta pushes a delta as the API does.
+func pushDelta(ctx context.Context, s *stores.Store, ref run.Ref, offset int64) error {
+	_, it, err := s.OpenPush(ctx, ref, "item", &offset)
+	if err != nil {
+		return err
+	}
+	if it == nil {
+		begun := session.Event{ID: "item", Author: "agent", InvocationID: ref.RunID}
+		if it, err = s.BeginItem(ctx, ref, begun.With("content", []byte(`{"role":"model"}`))); err != nil {
+			return err
+		}
+	}
+	if err := it.FlushAt(ctx, offset, []run.Delta{{Text: fmt.Sprintf("a word by %p ", s)}}); err != nil {
+		return err
+	}
+	s.KeepPush(it)
+	return nil
+}
+
+func TestOpenPush(t *testing.T) {
+	t.Parallel()
+	t.Run("a push at the right offset reads the session only", func(t *testing.T) {
+		t.Parallel()
+		p := newPushing(t)
+		for offset := range int64(4) {
+			if err := pushDelta(t.Context(), p.store, p.ref, offset+1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if p.reads != 4 || p.writes != 4 {
+			t.Errorf("4 pushes took %d reads and %d writes", p.reads, p.writes)
+		}
+	})
+	t.Run("a repeated push and one that leaves a gap are refused with the offset", func(t *testing.T) {
+		t.Parallel()
+		p := newPushing(t)
+		for _, offset := range []int64{0, 2} {
+			wantOffset(t, pushDelta(t.Context(), p.store, p.ref, offset), 1)
+		}
+	})
+	t.Run("another process's push is noticed", func(t *testing.T) {
+		t.Parallel()
+		p := newPushing(t)
+		if err := pushDelta(t.Context(), p.other, p.ref, 1); err != nil {
+			t.Fatal(err)
+		}
+		wantOffset(t, pushDelta(t.Context(), p.store, p.ref, 1), 2)
+		if err := pushDelta(t.Context(), p.store, p.ref, 2); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("the end of the run is noticed", func(t *testing.T) {
+		t.Parallel()
+		p := newPushing(t)
+		if _, err := p.other.Cancel(t.Context(), p.ref); err != nil {
+			t.Fatal(err)
+		}
+		r, it, err := p.store.OpenPush(t.Context(), p.ref, "item", new(int64(1)))
+		if err != nil || it != nil || r.Status != run.Cancelled {
+			t.Errorf("got %+v, %v, %v", r, it, err)
+		}
+	})
+	t.Run("the end of the run between the read and the write is noticed", func(t *testing.T) {
+		t.Parallel()
+		p := newPushing(t)
+		_, it, err := p.store.OpenPush(t.Context(), p.ref, "item", new(int64(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.other.Cancel(t.Context(), p.ref); err != nil {
+			t.Fatal(err)
+		}
+		fixture.WantKind(t, it.FlushAt(t.Context(), 1, []run.Delta{{Text: "late"}}), fault.Conflict)
+	})
+	t.Run("another user's session is refused", func(t *testing.T) {
+		t.Parallel()
+		p := newPushing(t)
+		ref := p.ref
+		ref.UserID = fixture.Bob
+		fixture.WantKind(t, pushDelta(t.Context(), p.store, ref, 1), fault.Forbidden)
+	})
+	t.Run("a deleted session is missing", func(t *testing.T) {
+		t.Parallel()
+		p := newPushing(t)
+		if err := p.other.Delete(t.Context(), fixture.Alice, "s"); err != nil {
+			t.Fatal(err)
+		}
+		fixture.WantKind(t, pushDelta(t.Context(), p.store, p.ref, 1), fault.NotFound)
+	})
+}
+
+func wantOffset(t *testing.T, err error, offset int64) {
+	t.Helper()
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.Conflict || f.Extra["offset"] != offset {
+		t.Errorf("got %v, want a conflict with the offset %d", err, offset)
+	}
+}

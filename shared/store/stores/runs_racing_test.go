@@ -1,0 +1,81 @@
+package stores_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
+	"github.com/rethread/rethread/shared/store/table/memory"
+)
+
+// A start whose position was taken is retried after the entry that took it.
+func TestStart_second_try(t *testing.T) {
+	t.Parallel()
+	var left atomic.Int64
+	s := before(storetest.Engine(t), refusing(hooks.Transact, &left, &table.ConditionError{Failures: []table.Failure{{}}}))
+	mustCreate(t, s, alice, "s", nil)
+	left.Store(2)
+	if _, err := s.Start(t.Context(), startOf(t, "s", "r", "hi")); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustThread(t, s, "s"); got.Session.ActiveRunID == nil || len(got.Items) != 1 {
+		t.Errorf("the thread is %q, want the input of the active run", shown(got))
+	}
+}
+
+// Starts and appends compete for the same positions, and all of them get one.
+func TestStart_among_appends(t *testing.T) {
+	t.Parallel()
+	const writers, each = 4, 8
+	s := newStore(t)
+	mustCreate(t, s, alice, "s", nil)
+	var racing sync.WaitGroup
+	for w := range writers {
+		racing.Go(func() {
+			for range each {
+				a := session.Append{UserID: alice, SessionID: "s", Events: []session.Event{event(t, "", fmt.Sprint("i", w), "hi")}}
+				if _, _, err := s.Append(t.Context(), a); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for n := range each {
+		id := fmt.Sprint("r", n)
+		mustStart(t, s, startOf(t, "s", id, "hi"))
+		mustEnd(t, s, refOf("s", id), run.Completed, nil)
+	}
+	racing.Wait()
+	if got := mustEvents(t, s, alice, "s", session.EventQuery{}); len(got) != each*(writers+1) {
+		t.Errorf("%d events, want %d", len(got), each*(writers+1))
+	}
+}
+
+// A start that always loses the race against the end of the active run is answered
+// before its time is over.
+func TestStart_in_vain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var left atomic.Int64
+		s := before(memory.New(store.Schema()), refusing(hooks.Transact, &left, &table.ConditionError{Failures: []table.Failure{{}}}))
+		mustCreate(t, s, alice, "s", nil)
+		mustStart(t, s, startOf(t, "s", "r", "hi"))
+		left.Store(1 << 40)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		next := startOf(t, "s", "next", "hi")
+		next.OnActive = run.CancelAndMerge
+		_, err := s.Start(ctx, next)
+		mustBeBusy(t, err)
+	})
+}

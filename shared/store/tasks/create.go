@@ -1,0 +1,135 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/usage"
+)
+
+// createTask saves a task that has no pointer. A task that names no invocation is one
+// itself, which begins with the task unless the log already has it.
+func (s *Store) createTask(ctx context.Context, h *sessions.Header, t task.Save) (task.Task, bool, error) {
+	p := s.newPointer(h, t.Task.ID)
+	invocations := t.Invocations
+	if len(invocations) == 0 {
+		invocations = []string{t.Task.ID}
+		found, err := s.findTaskInvocation(ctx, h, p, t.Task.ID)
+		if err != nil {
+			return task.Task{}, false, err
+		}
+		if !found {
+			return s.createPlaced(ctx, h, t, p)
+		}
+	}
+	if err := s.placeInvocations(ctx, h, p, invocations); err != nil {
+		return task.Task{}, false, err
+	}
+	if err := s.DB.Put(ctx, p, table.ItemNotExists()); err != nil {
+		return task.Task{}, false, err
+	}
+	return s.updateTask(ctx, h, t, p, p)
+}
+
+func (s *Store) newPointer(h *sessions.Header, id string) *TaskPointer {
+	now, k := s.Millis(), keys.TaskPointerKey(h.Log, id)
+	return &TaskPointer{
+		PK: k.PK, SK: k.SK, User: h.User, Session: h.Id(), Created: now, Invocations: map[string]InvocationPosition{},
+		GPK: keys.TaskIndexPK(h.User, id), GSK: keys.ActivitySK(now, h.Id()),
+	}
+}
+
+// createPlaced stores a new task with its invocation: the log entry that gives it its
+// position, then its pointer, then the task itself. Without a transaction this costs half.
+//
+// A save that is interrupted after the entry has used a position, as a deleted task has;
+// after the pointer it is completed by the next save. The task itself is put only if no
+// item is at its key, so whatever must not meet a late put leaves one there (tasks_new.go).
+// A rewind and the deletion of the session need nothing: they come before the entry,
+// whose position they take, or after the whole task as others see it.
+//
+// If the log names too many new tasks, the three are one transaction.
+func (s *Store) createPlaced(ctx context.Context, h *sessions.Header, t task.Save, p *TaskPointer) (task.Task, bool, error) {
+	content := TaskBody{UserMessage: t.Task.UserMessage, Bubbles: t.Task.Bubbles, Metadata: t.Task.Metadata}
+	item := &TaskItem{
+		PK: p.PK, Version: 1, Saved: 1, Created: p.Created, Updated: p.Created, Gen: h.ForkCount, Attribution: h.Attribution(),
+	}
+	var err error
+	if item.Body, err = s.content.Pack(ctx, item.PK, content, 0); err != nil {
+		return task.Task{}, false, err
+	}
+	if err = s.putPlaced(ctx, h, p, item); err != nil {
+		if errors.Is(err, table.ErrConditionFailed) {
+			s.drop(ctx, item)
+		}
+		return task.Task{}, false, err
+	}
+	s.sessions.CountBytes(ctx, h.OfLog(), usage.Kilobytes(item.Stored()))
+	h.Recorded = true
+	return content.task(h.Id(), p.id(), item), true, nil
+}
+
+// putPlaced writes the three items of a new task.
+func (s *Store) putPlaced(ctx context.Context, h *sessions.Header, p *TaskPointer, item *TaskItem) error {
+	var before []eventlog.Placement
+	whole := func() bool { return len(before) >= newTasksMost }
+	done, err := s.logs.AppendToLog(ctx, h.OfLog(), []session.Event{{InvocationID: p.id(), Author: "system"}}, eventlog.Along{
+		Task: p.id(),
+		Check: func(ctx context.Context, at eventlog.Head) (err error) {
+			if err = s.stillNew(ctx, h, p); err == nil {
+				before, err = s.makeRoom(ctx, h.Log, at.NewTasks)
+			}
+			return err
+		},
+		Annotate: func(at eventlog.Head, e *eventlog.Entry) {
+			if !whole() {
+				e.NewTasks = append(before[:len(before):len(before)], eventlog.Placement{Position: at.Next, Time: max(s.Millis(), at.Time)})
+			}
+		},
+		Writes: func(at eventlog.Head) ([]table.Write, error) {
+			if !whole() {
+				return nil, nil
+			}
+			p.place(at)
+			item.SK, item.Marker = p.TaskKey().SK, p.Marker
+			return []table.Write{table.Put(p, table.ItemNotExists()), table.Put(item, table.ItemNotExists())}, nil
+		},
+	})
+	if err != nil || whole() {
+		return err
+	}
+	p.place(eventlog.Head{Next: done.Events[0].Seq, LastMarker: done.At.LastMarker})
+	item.SK, item.Marker = p.TaskKey().SK, p.Marker
+	if err := s.DB.Put(ctx, p, table.ItemNotExists()); err != nil {
+		return err
+	}
+	return s.DB.Put(ctx, item, table.ItemNotExists())
+}
+
+// place gives a new task the position after the head of the log.
+func (p *TaskPointer) place(at eventlog.Head) {
+	p.Position, p.First, p.Marker = at.Next, p.id(), at.LastMarker
+	p.Invocations = map[string]InvocationPosition{p.id(): {Position: at.Next}}
+}
+
+// stillNew returns table.ErrConditionFailed if a task has a pointer, or its invocation
+// has begun, since the head of the log was read: the save then starts again.
+func (s *Store) stillNew(ctx context.Context, h *sessions.Header, p *TaskPointer) error {
+	stored, err := s.DB.GetItem(ctx, p.key())
+	if err == nil && stored == nil {
+		var begun *sessions.LogPosition
+		if begun, err = s.sessions.FindInvocation(ctx, h, p.id()); err == nil && begun == nil {
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return table.ErrConditionFailed
+}

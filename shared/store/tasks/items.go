@@ -1,0 +1,168 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// TaskPointer is the position of a task in the session. It is written first, so it
+// decides which of two first saves created the task.
+type TaskPointer struct {
+	PK       string `dynamodbav:"PK"`
+	SK       string `dynamodbav:"SK"`
+	User     string `dynamodbav:"u"`
+	Session  string `dynamodbav:"s"`
+	Position int64  `dynamodbav:"p"` // seq of the task's first invocation
+	Created  int64  `dynamodbav:"ct"`
+	First    string `dynamodbav:"f"` // the invocation at Position
+	// Invocations are the positions of the task's invocations, and Marker is the
+	// latest rewind before the last of them was looked up.
+	Invocations map[string]InvocationPosition `dynamodbav:"i"`
+	Marker      int64                         `dynamodbav:"mk,omitempty"`
+	// CopiedAt is the seq at which a fork took the task over from its source: an
+	// item of the fork's own must stay there, to cover the source's.
+	CopiedAt int64  `dynamodbav:"ad,omitempty"`
+	GPK      string `dynamodbav:"GPK"`
+	GSK      string `dynamodbav:"GSK"`
+}
+
+const (
+	pointerPosition = "p"
+	pointerFirst    = "f"
+	pointerCreated  = "ct"
+)
+
+// InvocationPosition is the position at which an invocation begins; Log is "" for
+// the task's own log.
+type InvocationPosition struct {
+	Log      string `dynamodbav:"l,omitempty" json:"l,omitempty"`
+	Position int64  `dynamodbav:"p" json:"p"`
+}
+
+func (p *TaskPointer) id() string { return p.SK[len(keys.PrefixTaskPointer):] }
+
+func (p *TaskPointer) key() table.Key { return table.NewKey(p.PK, p.SK) }
+
+func (p *TaskPointer) Log() string { return p.PK[len(keys.PrefixLog):] }
+
+func (p *TaskPointer) TaskKey() table.Key { return keys.TaskKey(p.Log(), p.Position, p.id()) }
+
+// unmoved is the condition that the pointer is unchanged since it was read.
+func (p *TaskPointer) unmoved() table.Condition {
+	return table.And(
+		table.Equal(table.At(pointerPosition), p.Position),
+		table.Equal(table.At(pointerFirst), p.First),
+		table.Equal(table.At(pointerCreated), p.Created),
+	)
+}
+
+// TaskItem is the task itself, ordered by position.
+type TaskItem struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Version int64  `dynamodbav:"v"`
+	Created int64  `dynamodbav:"ct"`
+	Updated int64  `dynamodbav:"ut"`
+	Marker  int64  `dynamodbav:"mk,omitempty"` // as in the pointer
+	Gen     int64  `dynamodbav:"g,omitempty"`  // how often the session had been forked when it was written
+	// Until is set on a version that is kept for the forks with a higher generation
+	// than Gen and at most Until.
+	Until int64 `dynamodbav:"gu,omitempty"`
+	// Gone covers what a fork took over, or keeps a save from creating the task here
+	// that has begun before; Expires, in epoch seconds, is when no such save is left.
+	Gone    bool  `dynamodbav:"gone,omitempty"`
+	Expires int64 `dynamodbav:"expires,omitempty"`
+	content.Body
+	// Saved is the latest version that a caller saved: other changes also increment
+	// the version.
+	Saved int64 `dynamodbav:"tv,omitempty"`
+	Judgement
+	eventlog.Attribution
+}
+
+const (
+	taskVersion = "v"
+	taskCreated = "ct"
+)
+
+func (item *TaskItem) key() table.Key { return table.NewKey(item.PK, item.SK) }
+
+// SameVersion is the condition that the item is still the one that was read.
+func (item *TaskItem) SameVersion() table.Condition {
+	return table.And(
+		table.Equal(table.At(taskVersion), item.Version),
+		table.Equal(table.At(taskCreated), item.Created),
+	)
+}
+
+type TaskBody struct {
+	UserMessage json.RawMessage               `json:"um,omitempty"`
+	Bubbles     json.RawMessage               `json:"mb"`
+	Metadata    json.RawMessage               `json:"md,omitempty"`
+	Invocations map[string]InvocationPosition `json:"iv,omitempty"`
+}
+
+// ReadTask decodes a task as its own session stores it.
+func (s *Store) ReadTask(ctx context.Context, item *TaskItem) (TaskBody, error) {
+	var content TaskBody
+	if err := s.content.Unpack(ctx, item.PK, item.Body, &content); err != nil {
+		return TaskBody{}, fmt.Errorf("task %s: %w", item.SK, err)
+	}
+	return content, nil
+}
+
+func (b TaskBody) task(sessionID, id string, item *TaskItem) task.Task {
+	return task.Task{
+		ID: id, SessionID: sessionID,
+		UserMessage: b.UserMessage, Bubbles: b.Bubbles, Metadata: b.Metadata,
+		CreatedTime: item.Created, UpdatedTime: item.Updated,
+	}
+}
+
+// Shown returns a task as the session shows it: without the messages of invocations
+// that are hidden on its timeline.
+func (s *Store) Shown(
+	ctx context.Context, h *sessions.Header, timeline session.Timeline, seen TaskSeen,
+) (task.Task, error) {
+	id, item := seen.Id, seen.Item
+	content, err := s.ReadTask(ctx, item)
+	if err != nil {
+		return task.Task{}, err
+	}
+	var hidden []string
+	for _, name := range slices.Sorted(maps.Keys(content.Invocations)) {
+		at := content.Invocations[name]
+		if at.Log == "" {
+			at.Log = item.PK[len(keys.PrefixLog):]
+		}
+		if !timeline.Shows(at.Log, at.Position) {
+			hidden = append(hidden, name)
+		}
+	}
+	if content.Bubbles, err = task.Without(content.Bubbles, hidden); err != nil {
+		return task.Task{}, fmt.Errorf("task %s: %w", id, errors.Join(table.ErrUnreadable, err))
+	}
+	if item.PK != keys.LogPK(h.Log) {
+		content.Bubbles = session.RewriteForFork(content.Bubbles, h.Id(), func(string) string { return id })
+		content.Metadata = session.RewriteForFork(content.Metadata, h.Id(), func(string) string { return id })
+	}
+	t := content.task(h.Id(), id, item)
+	t.Place, t.TakenOver = seen.Seq, seen.Seq <= h.Taken()
+	return t, nil
+}
+
+// MissingTask returns the fault of a task that does not exist.
+func MissingTask() error { return fault.Missing("Task") }

@@ -1,0 +1,3 @@
+package tasks
+
+const AttrCancelled = "xt" // of linkItem.Cancelled

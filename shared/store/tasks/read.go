@@ -1,0 +1,259 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/retry"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/artifacts"
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/usage"
+)
+
+// Tasks implements task.Store. Tasks change in place, so they are read with strong
+// consistency.
+func (s *Store) Tasks(ctx context.Context, q task.Query) (task.Page, error) {
+	return records.SettledValue(ctx, func() (task.Page, error) {
+		h, err := s.sessions.Header(ctx, q.UserID, q.SessionID)
+		if err != nil {
+			return task.Page{}, err
+		}
+		page, err := s.tasks(ctx, h, q)
+		if err != nil {
+			err = fmt.Errorf("read tasks of session %s: %w", q.SessionID, s.sessions.NotFoundIfDeleted(ctx, h, err))
+		}
+		return page, err
+	})
+}
+
+func (s *Store) tasks(ctx context.Context, h *sessions.Header, q task.Query) (task.Page, error) {
+	epoch, after, err := cutTaskCursor(q.After)
+	if err != nil {
+		return task.Page{}, err
+	}
+	if err := sessions.CheckEpoch(h, q.After != "", epoch); err != nil {
+		return task.Page{}, err
+	}
+	timeline, err := h.Shown()
+	if err != nil {
+		return task.Page{}, err
+	}
+	var page task.Page
+	bytes, last := 0, ""
+	err = s.VisitTasks(ctx, h, timeline, after, q.Limit, func(seen TaskSeen) (bool, error) {
+		if n := len(page.Tasks); n > 0 && n == q.Limit {
+			page.Next = taskCursor(h.Epoch, last)
+			return false, nil
+		}
+		t, visible, err := s.listedTask(ctx, h, timeline, seen)
+		if err != nil || !visible {
+			return err == nil, err
+		}
+		if bytes += t.Size(); len(page.Tasks) > 0 && bytes > session.PageBytes {
+			page.Next = taskCursor(h.Epoch, last)
+			return false, nil
+		}
+		page.Tasks, last = append(page.Tasks, t), seen.key()
+		return true, nil
+	})
+	if err == nil && page.Next != "" { // a reader that reaches the end finds the tombstone
+		err = s.logs.CheckExists(ctx, h.Log)
+	}
+	return page, err
+}
+
+// listedTask returns a task as a list shows it; false for one that was deleted
+// concurrently or is unreadable. If its chunks are gone, it has usually been saved
+// again.
+func (s *Store) listedTask(
+	ctx context.Context, h *sessions.Header, timeline session.Timeline, seen TaskSeen,
+) (t task.Task, visible bool, err error) {
+	for {
+		t, err = s.Shown(ctx, h, timeline, seen)
+		if errors.Is(err, content.ErrChunksGone) {
+			var now TaskItem
+			found, readErr := s.DB.Get(ctx, seen.Item.key(), &now)
+			if readErr != nil || !found || now.Gone {
+				return task.Task{}, false, readErr
+			}
+			if now.Blob != seen.Item.Blob {
+				seen.Item = &now
+				continue
+			}
+		}
+		if errors.Is(err, table.ErrUnreadable) || errors.Is(err, content.ErrChunksGone) {
+			s.Base.LeftOut(ctx, seen.Item.key(), err)
+			return task.Task{}, false, nil
+		}
+		return t, err == nil, err
+	}
+}
+
+// A cursor over tasks is the epoch it was read in and the key of the last one.
+func taskCursor(epoch int64, last string) string { return fmt.Sprintf("%d|%s", epoch, last) }
+
+func cutTaskCursor(cursor string) (epoch int64, after string, err error) {
+	if cursor == "" {
+		return 0, "", nil
+	}
+	number, after, _ := strings.Cut(cursor, "|")
+	epoch, err = strconv.ParseInt(number, 10, 64)
+	seq, id, keyErr := keys.TaskOf(after)
+	if err != nil || keyErr != nil || epoch < 0 || id == "" || taskCursor(epoch, keys.TaskKey("", seq, id).SK) != cursor {
+		return 0, "", fault.Field(fault.Malformed, "cursor", "was not given by this list")
+	}
+	return epoch, after, nil
+}
+
+// Task implements task.Store.
+func (s *Store) Task(ctx context.Context, userID, sessionID, taskID string) (task.Task, error) {
+	h, err := s.sessions.Header(ctx, userID, sessionID)
+	if err != nil {
+		return task.Task{}, err
+	}
+	timeline, err := h.Shown()
+	if err != nil {
+		return task.Task{}, err
+	}
+	seen, err := s.findShown(ctx, h, timeline, taskID)
+	if err != nil {
+		return task.Task{}, s.sessions.NotFoundIfDeleted(ctx, h, err)
+	}
+	t, err := s.Shown(ctx, h, timeline, *seen)
+	return t, s.sessions.NotFoundIfDeleted(ctx, h, err)
+}
+
+// findShown finds a task on the timeline by its id.
+func (s *Store) findShown(
+	ctx context.Context, h *sessions.Header, timeline session.Timeline, id string,
+) (*TaskSeen, error) {
+	_, item, err := s.FindOwn(ctx, h, id)
+	switch {
+	case err == nil:
+		place, _, err := keys.TaskOf(item.SK)
+		if err != nil {
+			return nil, err
+		}
+		// The own log numbers its positions as the session does.
+		if !item.Gone && len(timeline.Before(place+1).After(place-1)) > 0 {
+			return &TaskSeen{Seq: place, Id: id, Item: item}, nil
+		}
+		return nil, MissingTask()
+	case !errors.Is(err, fault.Of(fault.NotFound)) || h.Origin == nil:
+		return nil, err
+	}
+	return s.findInherited(ctx, h, timeline, id)
+}
+
+// findInherited finds a task that a fork took over and has not changed.
+func (s *Store) findInherited(
+	ctx context.Context, h *sessions.Header, timeline session.Timeline, id string,
+) (found *TaskSeen, err error) {
+	err = s.VisitTasks(ctx, h, timeline.Before(h.Base()+1), "", 0, func(seen TaskSeen) (bool, error) {
+		if seen.Id == id {
+			found = &seen
+		}
+		return found == nil, nil
+	})
+	switch {
+	case err == nil && found == nil:
+		err = MissingTask()
+	case err == nil: // an item that covers it may have been removed
+		err = s.logs.CheckExists(ctx, h.Log)
+	}
+	return found, err
+}
+
+// errTaskMoved says that a task moved while it was read, or that its first save is
+// not complete.
+var errTaskMoved = fmt.Errorf("the task is not where its pointer says: %w", retry.ErrAgain)
+
+// FindOwn reads the pointer and item of a task in the session's own log.
+func (s *Store) FindOwn(ctx context.Context, h *sessions.Header, taskID string) (p *TaskPointer, item *TaskItem, err error) {
+	tries := 0
+	err = records.Settled(ctx, func() (err error) {
+		tries++
+		p, item, err = s.readOwn(ctx, h, taskID)
+		if errors.Is(err, errTaskMoved) && tries == artifacts.SettleTries {
+			err = MissingTask()
+		}
+		return err
+	})
+	return p, item, err
+}
+
+// readOwn is one attempt; errTaskMoved if the two do not belong together.
+func (s *Store) readOwn(ctx context.Context, h *sessions.Header, taskID string) (*TaskPointer, *TaskItem, error) {
+	var p TaskPointer
+	found, err := s.DB.Get(ctx, keys.TaskPointerKey(h.Log, taskID), &p)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !found:
+		return nil, nil, MissingTask()
+	}
+	var item TaskItem
+	found, err = s.DB.Get(ctx, p.TaskKey(), &item)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !found:
+		return nil, nil, errTaskMoved
+	}
+	return &p, &item, nil
+}
+
+// DeleteTask implements task.Store. The task's position stays in the log.
+func (s *Store) DeleteTask(ctx context.Context, userID, sessionID, taskID string) error {
+	return records.Settled(ctx, func() error {
+		h, err := s.sessions.Header(ctx, userID, sessionID)
+		if err != nil {
+			return err
+		}
+		newest := s.sessions.WatchNewest(ctx, h)
+		if err := s.deleteTask(ctx, h, taskID); err != nil {
+			return fmt.Errorf("delete task %s: %w", taskID, s.sessions.NotFoundIfDeleted(ctx, h, err))
+		}
+		s.sessions.TouchActivity(ctx, h, newest, s.Millis(), true)
+		return nil
+	})
+}
+
+func (s *Store) deleteTask(ctx context.Context, h *sessions.Header, taskID string) error {
+	timeline, err := h.Shown()
+	if err != nil {
+		return err
+	}
+	if _, err := s.findShown(ctx, h, timeline, taskID); err != nil {
+		return err
+	}
+	if _, err := s.Pointer(ctx, h, taskID); err != nil { // copies it to the fork if necessary
+		return err
+	}
+	p, item, err := s.FindOwn(ctx, h, taskID)
+	if err != nil {
+		return err
+	}
+	kept, err := s.keepForForks(ctx, h, item)
+	if err != nil {
+		return err
+	}
+	if err := s.DB.Transact(ctx, table.Delete(p.key(), p.unmoved()), s.vacate(h, p, item), h.StillUnforked()); err != nil {
+		return err
+	}
+	if !kept {
+		s.sessions.CountBytes(ctx, h.OfLog(), -usage.Kilobytes(item.Stored()))
+		s.drop(ctx, item)
+	}
+	return nil
+}

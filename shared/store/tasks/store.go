@@ -1,0 +1,21 @@
+package tasks
+
+import (
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// Store stores tasks. It is safe for concurrent use.
+type Store struct {
+	records.Base
+	content  content.Bodies
+	logs     *eventlog.Store
+	sessions *sessions.Store
+}
+
+// New returns a store over the table of base.
+func New(base records.Base, content content.Bodies, logs *eventlog.Store, sessions *sessions.Store) *Store {
+	return &Store{Base: base, content: content, logs: logs, sessions: sessions}
+}

@@ -1,0 +1,210 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/usage"
+)
+
+// Save implements task.Store.
+func (s *Store) Save(ctx context.Context, t task.Save) (saved task.Task, created bool, err error) {
+	err = records.Contended(ctx, func() error {
+		h, err := s.sessions.Header(ctx, t.UserID, t.SessionID)
+		if err != nil {
+			return err
+		}
+		if err := s.sessions.AdmitBytes(ctx, h.User); err != nil {
+			return err
+		}
+		newest := s.sessions.WatchNewest(ctx, h)
+		if saved, created, err = s.save(ctx, h, t); err != nil {
+			return fmt.Errorf("save task %s: %w", t.Task.ID, s.sessions.NotFoundIfDeleted(ctx, h, err))
+		}
+		s.sessions.TouchActivity(ctx, h, newest, saved.UpdatedTime, !h.Recorded)
+		return nil
+	})
+	return saved, created, err
+}
+
+// save is one attempt; table.ErrConditionFailed if another save of the same task
+// came between.
+func (s *Store) save(ctx context.Context, h *sessions.Header, t task.Save) (task.Task, bool, error) {
+	p, err := s.Pointer(ctx, h, t.Task.ID)
+	if err != nil {
+		return task.Task{}, false, err
+	}
+	if p == nil {
+		return s.createTask(ctx, h, t)
+	}
+	was := *p
+	if err := s.placeTask(ctx, h, t, p); err != nil {
+		return task.Task{}, false, err
+	}
+	return s.updateTask(ctx, h, t, &was, p)
+}
+
+// Pointer reads a task's pointer; a task that a fork took over is first copied to
+// the fork. Nil means that there is none.
+func (s *Store) Pointer(ctx context.Context, h *sessions.Header, id string) (*TaskPointer, error) {
+	var p TaskPointer
+	found, err := s.DB.Get(ctx, keys.TaskPointerKey(h.Log, id), &p)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		return &p, nil
+	}
+	if h.Origin == nil {
+		return nil, nil
+	}
+	return s.copyToFork(ctx, h, id)
+}
+
+// updateTask writes the task at its position, which changes if the task moves. The
+// first one to write it has created it.
+func (s *Store) updateTask(
+	ctx context.Context, h *sessions.Header, t task.Save, was, p *TaskPointer,
+) (saved task.Task, created bool, err error) {
+	var old TaskItem
+	found, err := s.DB.Get(ctx, was.TaskKey(), &old)
+	if err != nil {
+		return task.Task{}, false, err
+	}
+	if !found && was.Position != p.Position {
+		if err := s.movePointer(ctx, h, was, p); err != nil {
+			return task.Task{}, false, err
+		}
+	}
+	content := TaskBody{UserMessage: t.Task.UserMessage, Bubbles: t.Task.Bubbles, Metadata: t.Task.Metadata}
+	if found && !old.Gone && (content.UserMessage == nil || content.Metadata == nil) {
+		kept, err := s.ReadTask(ctx, &old)
+		if err != nil {
+			return task.Task{}, false, err
+		}
+		if content.UserMessage == nil {
+			content.UserMessage = kept.UserMessage
+		}
+		if content.Metadata == nil {
+			content.Metadata = kept.Metadata
+		}
+	}
+	if content.Metadata, err = old.withoutErased(content.Metadata); err != nil {
+		return task.Task{}, false, err
+	}
+	if len(t.Invocations) > 0 {
+		content.Invocations = map[string]InvocationPosition{}
+		for _, id := range t.Invocations {
+			content.Invocations[id] = p.Invocations[id]
+		}
+	}
+	next := &TaskItem{
+		PK: p.PK, SK: p.TaskKey().SK, Version: old.Version + 1,
+		Created: p.Created, Updated: p.Created, Marker: p.Marker, Gen: h.ForkCount,
+		Saved: old.Version + 1, Judgement: old.Judgement, Attribution: h.Attribution(),
+	}
+	if found {
+		next.Updated = max(s.Millis(), old.Updated)
+	}
+	w := TaskWrite{Was: was, Now: p, Old: &old, Next: next}
+	if !found {
+		w.Was, w.Old = p, nil
+	}
+	if err := s.PutTask(ctx, h, w, content); err != nil {
+		return task.Task{}, false, err
+	}
+	return content.task(h.Id(), p.id(), next), !found || old.Gone, nil
+}
+
+// TaskWrite replaces one version of a task by the next.
+type TaskWrite struct {
+	Was, Now  *TaskPointer // the same unless the task moves
+	Old, Next *TaskItem    // old is nil for the first version
+}
+
+// PutTask writes the next version of a task.
+func (s *Store) PutTask(ctx context.Context, h *sessions.Header, w TaskWrite, content TaskBody) (err error) {
+	kept := false
+	if w.Old != nil {
+		if kept, err = s.keepForForks(ctx, h, w.Old); err != nil {
+			return err
+		}
+	}
+	if w.Next.Body, err = s.content.Pack(ctx, w.Next.PK, content, 0); err != nil {
+		return err
+	}
+	switch {
+	case w.Old == nil:
+		err = s.putFirst(ctx, h, w)
+	case w.Was.Position != w.Now.Position:
+		err = s.moveTask(ctx, h, w)
+	default:
+		err = s.replaceTask(ctx, h, w)
+	}
+	if errors.Is(err, table.ErrConditionFailed) && w.Next.Blob != "" {
+		err = s.ignoreIfWritten(ctx, w.Next, err)
+	}
+	if err == nil {
+		more := usage.Kilobytes(w.Next.Stored())
+		if w.Old != nil && !kept {
+			more -= usage.Kilobytes(w.Old.Stored())
+		}
+		s.sessions.CountBytes(ctx, h.OfLog(), more)
+	}
+	switch {
+	case err == nil && w.Old != nil && !kept:
+		s.drop(ctx, w.Old)
+	case errors.Is(err, table.ErrConditionFailed):
+		s.drop(ctx, w.Next)
+	}
+	return h.Unmatchable(err)
+}
+
+// ignoreIfWritten returns nil if a refused write met itself, because its answer was
+// lost, and the error otherwise.
+func (s *Store) ignoreIfWritten(ctx context.Context, written *TaskItem, taken error) error {
+	var stored TaskItem
+	if _, err := s.DB.Get(ctx, written.key(), &stored); err != nil {
+		return err
+	}
+	if stored.Blob == written.Blob {
+		return nil
+	}
+	return taken
+}
+
+// drop removes the chunks of a version that is not shown any more.
+func (s *Store) drop(ctx context.Context, item *TaskItem) {
+	if err := s.content.Discard(ctx, item.PK, item.Body); err != nil {
+		s.Log.WarnContext(ctx, "chunks of a replaced task stay until the session is deleted", "error", err)
+	}
+}
+
+// putFirst writes a task that has a pointer and no item yet, if the pointer is
+// unchanged: a deletion between the two must not leave the item behind.
+func (s *Store) putFirst(ctx context.Context, h *sessions.Header, w TaskWrite) error {
+	return s.DB.Transact(ctx, table.Put(w.Next, table.ItemNotExists()),
+		table.Check(w.Now.key(), w.Now.unmoved()), h.StillUnforked())
+}
+
+// keepForForks keeps a version for the forks that were made while it was the
+// latest, before it is replaced, and reports whether there are any.
+func (s *Store) keepForForks(ctx context.Context, h *sessions.Header, old *TaskItem) (bool, error) {
+	if old.Gen >= h.ForkCount {
+		return false, nil
+	}
+	kept := *old
+	kept.SK = fmt.Sprintf("%s%s#%010d", keys.PrefixKeptTask, old.SK[len(keys.PrefixTask):], h.ForkCount)
+	kept.Until, kept.Attribution, kept.Expires = h.ForkCount, eventlog.Attribution{}, 0
+	if err := s.DB.Put(ctx, kept); err != nil {
+		return false, fmt.Errorf("keep a task for forks: %w", err)
+	}
+	return true, nil
+}

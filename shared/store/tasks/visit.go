@@ -1,0 +1,226 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// TaskSeen is a task at the position at which a session shows it.
+type TaskSeen struct {
+	Seq  int64
+	Id   string
+	Item *TaskItem
+}
+
+func (t TaskSeen) key() string { return keys.TaskKey("", t.Seq, t.Id).SK }
+
+// VisitTasks visits the tasks on a timeline in order, after a key, until visit
+// returns false. Limit, if not 0, is how many will be needed.
+func (s *Store) VisitTasks(
+	ctx context.Context, h *sessions.Header, timeline session.Timeline, after string, limit int,
+	visit func(TaskSeen) (bool, error),
+) error {
+	for _, part := range byLog(timeline) {
+		first, last := part[0], part[len(part)-1]
+		if end := last.Last(); end > 0 && keys.TaskKey("", end+1, "").SK <= after {
+			continue
+		}
+		var err error
+		more := true
+		each := func(seen TaskSeen) (bool, error) {
+			if seen.key() > after && !seen.Item.Gone {
+				more, err = visit(seen)
+			}
+			return more, err
+		}
+		if first.Log == h.Log {
+			err = s.visitOwn(ctx, h, part, after, limit, each)
+		} else {
+			err = s.visitInherited(ctx, h, first, each)
+		}
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// byLog joins consecutive ranges of the same log: one query reads them, and hidden
+// positions in between are left out.
+func byLog(timeline session.Timeline) []session.Timeline {
+	var out []session.Timeline
+	for _, r := range timeline {
+		if n := len(out) - 1; n >= 0 && r.Gen == 0 && out[n][0].Log == r.Log {
+			out[n] = append(out[n], r)
+			continue
+		}
+		out = append(out, session.Timeline{r})
+	}
+	return out
+}
+
+// visitOwn visits the tasks in ranges of the session's own log.
+func (s *Store) visitOwn(
+	ctx context.Context, h *sessions.Header, part session.Timeline, after string, limit int,
+	each func(TaskSeen) (bool, error),
+) error {
+	q := taskWindow{log: h.Log, from: part[0].From, to: part[len(part)-1].To, after: after, limit: limit}
+	return s.taskItems(ctx, q, func(seen TaskSeen) (bool, error) {
+		if seen.Item.Marker > h.Marker {
+			// Items may still name a marker of the log that their session was forked from.
+			if at, err := s.logs.ReadHead(ctx, h.OfLog()); err != nil || at.LastMarker > h.Marker {
+				return false, cmp.Or(err, eventlog.ErrRewound)
+			}
+		}
+		if !part.Shows(h.Log, seen.Seq) {
+			return true, nil
+		}
+		return each(seen)
+	})
+}
+
+// visitInherited visits the tasks that a fork took over in one range: those of that log
+// as they were when it was forked, covered by the items of the forks in between,
+// and of this one.
+func (s *Store) visitInherited(
+	ctx context.Context, h *sessions.Header, r session.Range, each func(TaskSeen) (bool, error),
+) error {
+	found := map[string]TaskSeen{}
+	take := func(w taskWindow, seq func(int64) int64, id func(string) string) error {
+		here := map[string]bool{} // whether this log has the task at some place
+		return s.taskItems(ctx, w, func(seen TaskSeen) (bool, error) {
+			seen.Seq, seen.Id = seq(seen.Seq), id(seen.Id)
+			if seen.Item.Gone && here[seen.Id] { // the tombstone of the place that it was moved away from
+				return true, nil
+			}
+			found[seen.Id], here[seen.Id] = seen, !seen.Item.Gone
+			return true, nil
+		})
+	}
+	same := func(seq int64) int64 { return seq }
+	if err := take(taskWindow{log: r.Log, from: r.From, to: r.To, gen: r.Gen},
+		func(position int64) int64 { return r.Seq + position - r.From },
+		func(id string) string { return h.InheritedID(r.Log, id) }); err != nil {
+		return err
+	}
+	for _, l := range slices.Backward(h.Origin.Lineage) {
+		if l.Log == r.Log {
+			continue
+		}
+		if l.Base >= r.Seq && h.Under(l.Log, r.Log) {
+			if err := take(taskWindow{log: l.Log, from: r.Seq, to: min(r.Last(), l.Base), gen: l.Gen}, same,
+				func(id string) string { return h.InheritedID(l.Log, id) }); err != nil {
+				return err
+			}
+		}
+	}
+	if err := take(taskWindow{log: h.Log, from: r.Seq, to: r.Last()}, same,
+		func(id string) string { return id }); err != nil {
+		return err
+	}
+	all := make([]TaskSeen, 0, len(found))
+	for _, seen := range found {
+		all = append(all, seen)
+	}
+	slices.SortFunc(all, func(a, b TaskSeen) int { return cmp.Compare(a.key(), b.key()) })
+	for _, seen := range all {
+		if more, err := each(seen); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// taskWindow selects the tasks at the positions from to to of a log, 0 for its
+// head: as they are now, or with gen as the fork of that generation sees them.
+type taskWindow struct {
+	log      string
+	from, to int64
+	gen      int64
+	after    string
+	limit    int
+}
+
+func (s *Store) taskItems(ctx context.Context, w taskWindow, visit func(TaskSeen) (bool, error)) error {
+	if w.gen > 0 {
+		return s.taskItemsAsOf(ctx, w, visit)
+	}
+	return s.taskQuery(ctx, w, keys.PrefixTask, visit)
+}
+
+// taskItemsAsOf visits the tasks that a fork sees: those that have not changed
+// since, and the kept versions of the others.
+func (s *Store) taskItemsAsOf(ctx context.Context, w taskWindow, visit func(TaskSeen) (bool, error)) error {
+	found := map[string]TaskSeen{} // by place and id: a task that moved may have a tombstone elsewhere
+	for _, prefix := range []string{keys.PrefixTask, keys.PrefixKeptTask} {
+		err := s.taskQuery(ctx, w, prefix, func(seen TaskSeen) (bool, error) {
+			item := seen.Item
+			if item.Gen < w.gen && (item.Until == 0 || w.gen <= item.Until) {
+				if old, ok := found[seen.key()]; !ok || old.Item.Until == 0 || item.Until < old.Item.Until {
+					found[seen.key()] = seen
+				}
+			}
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, seen := range found {
+		if more, err := visit(seen); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) taskQuery(
+	ctx context.Context, w taskWindow, prefix string, visit func(TaskSeen) (bool, error),
+) error {
+	begin, end := max(prefix+keys.Pad(w.from), next(w.after)), prefix+"~"
+	if w.to > 0 {
+		end = prefix + keys.Pad(w.to) + "$" // "$" comes right after "#"
+	}
+	if begin > end {
+		return nil
+	}
+	q := records.Range(keys.LogPK(w.log), begin, end, true)
+	if w.limit > 0 {
+		q.Limit = w.limit + 1
+	}
+	return s.DB.Pages(ctx, q, func(items []table.Item) (bool, error) {
+		for _, attrs := range items {
+			if table.Text(attrs, table.SK) == keys.SkTasksDeleted {
+				return false, eventlog.MissingSession()
+			}
+			var item TaskItem
+			err := table.Decode(attrs, &item)
+			seq, id, keyErr := keys.TaskOf(item.SK)
+			if err = errors.Join(err, keyErr); err != nil {
+				s.Base.LeftOut(ctx, records.KeyOf(attrs), err)
+				continue
+			}
+			if more, err := visit(TaskSeen{Seq: seq, Id: id, Item: &item}); err != nil || !more {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+}
+
+// Next returns the least key after a key.
+func next(key string) string {
+	if key == "" {
+		return ""
+	}
+	return key + "\x00"
+}

@@ -1,0 +1,81 @@
+package watching
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/tasks"
+)
+
+// Notifications returns the events for receivers that a change means, as decided by
+// package notification. Removals mean nothing: a deletion leaves a tombstone with
+// its own change.
+func (s *Store) Notifications(ctx context.Context, c records.Change) ([]delivery.Event, error) {
+	if c.New == nil {
+		return nil, nil
+	}
+	pk, sk := table.Text(c.New, table.PK), table.Text(c.New, table.SK)
+	var events []delivery.Event
+	var err error
+	switch log, inLog := strings.CutPrefix(pk, keys.PrefixLog); {
+	case inLog && sk == keys.SkDeleted:
+		events, err = deletedSession(c, log)
+	case inLog && strings.HasPrefix(sk, keys.PrefixEntry):
+		events, err = s.writtenEntry(ctx, c, log)
+	case inLog && strings.HasPrefix(sk, keys.PrefixTask):
+		events, err = savedTask(c, log)
+	case strings.HasPrefix(sk, keys.PrefixArtifact):
+		events, err = savedArtifact(c, pk)
+	case strings.HasPrefix(pk, keys.PrefixSession) && sk == keys.SkHeader:
+		events, err = newSession(c)
+	case strings.HasPrefix(pk, keys.PrefixFeedback):
+		events, err = givenFeedback(c)
+	case strings.HasPrefix(pk, keys.PrefixLink):
+		events, err = cancelledTask(c, strings.TrimPrefix(pk, keys.PrefixLink), sk)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("notifications of %s %s: %w", pk, sk, err)
+	}
+	return events, nil
+}
+
+// writtenEntry decodes a new entry, or an item that was in progress. Other entries
+// are not decoded: they were complete when they were written.
+func (s *Store) writtenEntry(ctx context.Context, c records.Change, log string) ([]delivery.Event, error) {
+	if c.New[keys.AttrTombstone] != nil || c.Old != nil && table.Text(c.Old, eventlog.AttrStatus) != string(session.EventInProgress) {
+		return nil, nil
+	}
+	rec, err := s.logs.DecodeEntry(ctx, c.New)
+	if err != nil {
+		return nil, err
+	}
+	e := notification.Entry{
+		Log: log, New: c.Old == nil, Events: rec.Events, Time: rec.When,
+		Began: rec.Began, Ended: rec.Ended, Marker: rec.Marks(), OfRun: rec.OfRun, Open: rec.Open,
+	}
+	if rec.User != "" {
+		by := rec.Attributed()
+		e.By = &by
+	}
+	return notification.OfEntry(e)
+}
+
+// cancelledTask decodes a link that gets the time of its task's cancellation.
+func cancelledTask(c records.Change, user, taskID string) ([]delivery.Event, error) {
+	if c.New[tasks.AttrCancelled] == nil || c.Old[tasks.AttrCancelled] != nil {
+		return nil, nil
+	}
+	var item tasks.LinkItem
+	if err := table.Decode(c.New, &item); err != nil {
+		return nil, fmt.Errorf("unmarshal a link: %w", err)
+	}
+	return []delivery.Event{notification.OfCancelledTask(user, item.Session, taskID, item.Cancelled)}, nil
+}
