@@ -18,6 +18,10 @@ afterEach(() => {
 
 // Responds to a question as the server does: the input is at position 7, its run is `run`.
 function startsRun({ path, body }: Asked): [number, unknown] {
+  if (path.endsWith('/rewind')) {
+    const marker = event('marker', { author: 'system', seq: 6 });
+    return [200, { data: { event: marker, session: session('s1'), conflicts: [] } }];
+  }
   if (!path.endsWith('/runs')) return [200, { data: session('s1') }];
   const { input } = body as { input: InputEvent[] };
   const items = input.map((given) => ({ ...event('run'), ...given, seq: 7 }));
@@ -148,9 +152,8 @@ describe('a run', () => {
     const { chat, show } = fakeChat(server);
     show({ status: 'in_progress', run_id: 'run' });
     await Promise.all([chat.cancel(), chat.cancel()]);
-    expect(server.asked.filter(({ path }) => path === '/sessions/s1/runs/run/cancel').length).toBe(
-      1,
-    );
+    const asked = server.asked.filter(({ path }) => path === '/sessions/s1/runs/run/cancel');
+    expect(asked.map(({ body }) => body)).toEqual([{ on_failed: 'keep' }]);
   });
 });
 

@@ -164,12 +164,13 @@ describe('another answer', () => {
     expect(toasts.list.value.map(({ text }) => text)).toEqual(['Asked again.']);
   });
 
-  test('of the newest turn, if that was stopped, leaves the rewind to the server', async () => {
+  test('of a turn that failed takes it away first, which can be undone', async () => {
     const { chat } = open(talk(), { status: 'failed', run_id: 'c' });
     await chat.revision.regenerate(turn(chat, 'c'));
-    expect(paths()).toEqual(['runs']);
+    expect(paths()).toEqual(['rewind', 'runs']);
+    expect(did().at(-1)?.body).toMatchObject({ on_failed: 'keep' });
     await chat.undo.undo();
-    expect(did().at(-1)?.body).toMatchObject({ rewind_before_invocation_id: 'discard-c' });
+    expect(did().at(-1)?.body).toMatchObject({ rewind_before_invocation_id: 'marker' });
   });
 
   test('says which shared values stay as other sessions have set them', async () => {

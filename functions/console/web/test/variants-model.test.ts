@@ -75,6 +75,14 @@ describe('the variants of a question', () => {
     });
     const tail = log('c', 51);
     expect(said(groups([...log('a b'), discard, ...tail]))).toEqual([]);
+    const failed = event('b', {
+      author: 'demo',
+      seq: 3,
+      status: 'failed',
+      error: { code: 'x', message: 'y' },
+    });
+    const undone = [failed, ...log('<b', 50), ...tail]; // asked again
+    expect(said(groups([...log('a b'), ...undone]))).toEqual([]);
     const answer = event('b', { author: 'demo', seq: 3, created_time: 3, text: 'Well' });
     expect(said(groups([...log('a b'), answer, discard, ...tail]))).toEqual(['b [c]']);
   });

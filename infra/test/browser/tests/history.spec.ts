@@ -97,14 +97,14 @@ test('the history follows changes of another tab', async ({ console, api, page, 
   await expect(page.getByTestId('rewound').last()).toContainText('And more.');
 });
 
-test('an answer discarded by a retry is distinguished from a rewind', async ({ console, page }) => {
+test('an answer that a retry has replaced is in the history', async ({ console, page }) => {
   await console.signIn();
   await console.ask('/fail');
   await console.waitFor('failed');
   await console.tryAgain();
   await console.waitFor('failed');
   await page.getByRole('button', { name: 'Show rewound history' }).click();
-  await expect(page.getByTestId('marker')).toContainText('Unfinished answer discarded');
+  await expect(page.getByTestId('marker')).toContainText('Session rewound');
   await expect(page.getByTestId('rewound').last()).toContainText('This goes well');
 });
 

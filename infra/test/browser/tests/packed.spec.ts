@@ -99,6 +99,7 @@ test('an answer can be stopped', async ({ chat }) => {
   await expect(chat.said('agent')).not.toContainText('word300');
   await chat.ask('Hello');
   await expect(chat.said('agent').last()).toContainText('You said: "Hello"');
+  await expect(chat.said('user')).toHaveText(['/long 300', 'Hello']);
 });
 
 test('a rewind removes what follows, and the question can be asked differently', async ({

@@ -40,7 +40,7 @@ for (const seed of [2 * SEED, 2 * SEED + 1]) {
     }
     await replayed(console);
 
-    await ask(console, 'And on we go'); // discards a failed or stopped last answer
+    await ask(console, 'And on we go');
     const before = await replayed(console);
     const fork = await api.fork(console.sessionId);
     await console.openSession(fork.id);

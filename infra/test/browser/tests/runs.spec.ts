@@ -15,8 +15,13 @@ test('a stopped run keeps its output and can be repeated', async ({ console, api
   await expect(page.getByText('Stopped', { exact: true })).toBeVisible();
   expect(await console.bubbles()).toEqual(before);
 
+  await console.ask('Hello');
+  await expect(console.said('agent').last()).toContainText('You said: "Hello"');
+  await expect(console.said('user')).toHaveText(['/long 2000', 'Hello']);
+  expect((await console.bubbles()).slice(0, before.length)).toEqual(before);
+
   const [stopped] = await api.events(console.sessionId);
-  await page.getByRole('button', { name: 'Ask again' }).click();
+  await page.getByRole('button', { name: 'Ask again' }).first().click();
   await expect(console.said('agent')).toContainText('word5 ');
   await expect(console.said('user')).toHaveText(['/long 2000']);
   await page.getByRole('button', { name: 'Stop' }).click();
@@ -50,14 +55,15 @@ test('a failed run keeps its error; a retry sends the same question', async ({
   expect((await console.bubbles())[0]?.invocation).not.toBe(before[0]?.invocation);
 });
 
-test('a question after a failure replaces the failed turn', async ({ console, page }) => {
+test('a question after a failure follows the failed turn', async ({ console, page }) => {
   await console.signIn();
   await console.ask('/drop');
   await console.waitFor('failed');
   await expect(page.getByTestId('failure')).toBeVisible();
   await console.ask('Never mind');
-  await expect(console.said('agent')).toContainText('You said: "Never mind"');
-  await expect(console.said('user')).toHaveText(['Never mind']);
+  await expect(console.said('agent').last()).toContainText('You said: "Never mind"');
+  await expect(console.said('user')).toHaveText(['/drop', 'Never mind']);
+  await expect(page.getByTestId('failure')).toHaveCount(1);
   await expect(page.getByTestId('failure')).toHaveCount(0);
 });
 

@@ -28,16 +28,16 @@ export function startRun(
     input,
     on_active: active,
     mode: 'agent',
-    on_failed: 'discard',
+    on_failed: 'keep',
     ...(agent && { agent }),
     ...(expectedSeq !== undefined && { expected_seq: expectedSeq }),
   };
   return api.runs.start(session, request as RunRequest, { idempotencyKey: key });
 }
 
-/** Cancels a run; a finished one does not change. */
+/** Cancels a run, of which what was said stays; a finished one does not change. */
 export function cancelRun(api: Api, session: string, run: string): Promise<Thread> {
-  return api.runs.cancel(session, run);
+  return api.runs.cancel(session, run, { onFailed: 'keep' });
 }
 
 /** The newest items of a thread, oldest first, with its session and queue. */

@@ -5,8 +5,8 @@ import type { InputEvent, Rewound, Thread } from '../api/types';
 /** A replaced part of the conversation: an invocation and everything after it. */
 export interface Instead {
   of: string;
-  /** Takes it away, before the question is sent; without, the server discards it. */
-  rewind?: () => Promise<Rewound>;
+  /** Takes it away, before the question is sent. */
+  rewind: () => Promise<Rewound>;
 }
 
 /** Starts the run of an input. */

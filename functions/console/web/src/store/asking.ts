@@ -9,7 +9,7 @@ import type { AskOptions, Begun, Start } from './asked';
 import { type Queue, runOf } from './queue';
 import { eventsBefore } from './rewind-effect';
 import type { Toasts } from './toasts';
-import { isOver, type RunState, type Turn } from './turns';
+import type { RunState } from './turns';
 
 /** What asking needs of the chat. */
 interface Asked {
@@ -17,7 +17,6 @@ interface Asked {
   items: ReadonlySignal<readonly Event[]>;
   run: ReadonlySignal<RunState>;
   epoch: ReadonlySignal<number>;
-  turns: ReadonlySignal<readonly Turn[]>;
   queue: Queue;
   /** Whether the next question will be queued. */
   queues: ReadonlySignal<boolean>;
@@ -88,17 +87,15 @@ export class Asking {
     if (this.sending.value) return null;
     const events = input.map((event) => ({ ...event, id: uid() }));
     const queued = !instead && !start && this.#chat.queues.value;
-    const last = this.#chat.turns.value.at(-1);
-    const discards = last && isOver(last) && !queued ? last.invocation : '';
     this.#pending.value = {
       event: this.#placeholder(events.at(-1)),
       queued,
-      instead: instead?.of ?? discards,
+      instead: instead?.of ?? '',
     };
     if (queued) this.#chat.queue.sends(events);
     try {
       if (complete) events.push({ ...(await complete()), id: events.pop()?.id ?? uid() });
-      const rewound = await instead?.rewind?.();
+      const rewound = await instead?.rewind();
       if (rewound) this.#chat.changed(rewound.session);
       const begin = start ?? this.#starting(instead !== undefined);
       const thread = await begin(events, this.#chat.agent.value);

@@ -8,7 +8,7 @@ import type { Begun, Instead } from './asked';
 import { keepText } from './drafts';
 import { type Message, textOf } from './message';
 import type { Toasts } from './toasts';
-import { inputOf, isOver, type Turn } from './turns';
+import { inputOf, type Turn } from './turns';
 import type { Undo } from './undo';
 
 /** What a revision needs of the chat. */
@@ -91,28 +91,22 @@ export class Revision {
   async #replace(turn: Turn, input: InputEvent[], text: string): Promise<void> {
     const { invocation } = turn;
     let rewound: Rewound | undefined;
-    // The server itself discards the newest answer when it has failed or was stopped
-    const discards = isOver(turn) && this.#chat.turns.peek().at(-1)?.invocation === invocation;
     const rewind = async () => {
       rewound = await this.#rewind(invocation);
       return rewound;
     };
-    const instead = discards ? { of: invocation } : { of: invocation, rewind };
-    const begun = await this.#chat.ask(input, { instead });
+    const begun = await this.#chat.ask(input, { instead: { of: invocation, rewind } });
     if (!begun) keepText(this.#chat.draft, text);
-    this.#did(invocation, rewound, begun);
+    this.#did(rewound, begun);
   }
 
   // Also a rewind whose question could not be asked can be undone.
-  #did(invocation: string, rewound: Rewound | undefined, begun: Begun | null): void {
+  #did(rewound: Rewound | undefined, begun: Begun | null): void {
+    if (!rewound) return;
+    const { event, conflicts } = rewound;
     const own = new Set(begun ? [begun.run] : []);
-    const { undo } = this.#deps;
-    if (rewound) {
-      const { event, conflicts } = rewound;
-      undo.did({ marker: event.invocation_id, since: event.seq, own }, textFor(conflicts, begun));
-    } else if (begun) {
-      undo.did({ marker: `discard-${invocation}`, since: begun.seq, own });
-    }
+    const hidden = { marker: event.invocation_id, since: event.seq, own };
+    this.#deps.undo.did(hidden, textFor(conflicts, begun));
   }
 
   #rewind(before: string): Promise<Rewound> {

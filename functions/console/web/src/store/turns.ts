@@ -92,9 +92,6 @@ export function rowsOf(turns: readonly Turn[]): Row[] {
   });
 }
 
-/** Whether the run of a turn has ended without completing it. */
-export const isOver = ({ outcome }: Turn): boolean => outcome === 'failed' || outcome === 'stopped';
-
 /** A question with another text. */
 interface Edited {
   /** The id of its message. */

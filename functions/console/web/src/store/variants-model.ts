@@ -14,7 +14,7 @@ export interface Mark {
   time: number;
   /** For a rewind, the invocation that it goes back to before. */
   boundary: string | undefined;
-  kind: 'question' | 'answer' | 'message' | 'other';
+  kind: 'question' | 'answer' | 'no answer' | 'message' | 'other';
 }
 
 export function markOf(entry: Event): Mark {
@@ -27,6 +27,7 @@ function kindOf(entry: Event): Mark['kind'] {
   const [message] = new Messages().of([entry]);
   if (!message) return 'message';
   if (isQuestion(message)) return 'question';
+  if (entry.status === 'failed' && message.blocks.length === 0) return 'no answer';
   return message.role === 'agent' ? 'answer' : 'message';
 }
 
@@ -65,9 +66,9 @@ interface Node {
   before: Node | null;
   asks: boolean;
   answers: boolean;
+  /** Whether its answer failed or was stopped. */
+  broken: boolean;
   hiddenBy: string;
-  /** Whether that was the server, before the next question: its answer had failed or was stopped. */
-  discarded: boolean;
 }
 
 /**
@@ -87,7 +88,7 @@ export function groupsOf(
   const shown = new Set(upFrom(course.tip));
   const questions = new Set([...shown].flatMap((n) => (n.asks ? n.invocation : [])));
   for (const node of course.nodes) {
-    const listed = shown.has(node) || (node.hiddenBy && (node.answers || !node.discarded));
+    const listed = shown.has(node) || (node.hiddenBy && (node.answers || !node.broken));
     if (node.asks && listed) add(byPlace, placeOf(node.before), variantOf(node));
   }
   for (const other of elsewhere) {
@@ -138,6 +139,7 @@ class Course {
     const node = same ? tip : nodeOf(mark, tip);
     node.asks ||= mark.kind === 'question';
     node.answers ||= mark.kind === 'answer';
+    node.broken ||= mark.kind === 'no answer';
     if (same) return;
     this.nodes.push(node);
     this.#lineage.tip = node;
@@ -150,7 +152,7 @@ class Course {
     for (const node of upFrom(this.tip)) {
       if (stay.has(node)) break;
       if (marker) node.hiddenBy = marker;
-      node.discarded = marker === `discard-${boundary}`;
+      node.broken ||= marker === `discard-${boundary}`; // by the server, before the next question
     }
     this.#lineage.tip = back;
   }
@@ -158,7 +160,7 @@ class Course {
 
 function nodeOf(mark: Pick<Mark, 'invocation_id' | 'seq' | 'time'>, before: Node | null): Node {
   const { invocation_id: invocation, seq, time } = mark;
-  const fresh = { asks: false, answers: false, hiddenBy: '', discarded: false };
+  const fresh = { asks: false, answers: false, broken: false, hiddenBy: '' };
   return { invocation, seq, time, before, ...fresh };
 }
 

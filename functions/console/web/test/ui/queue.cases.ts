@@ -65,6 +65,6 @@ test('a queue that waits behind a failure says what to do', async ({ api, page }
   await page.ask('Instead');
   await waitFor(() => expect(page.said('agent').at(-1)).toBe('You said: "Later"'));
   const [started] = api.askedFor('POST /sessions/{session_id}/runs');
-  expect(started?.body).toMatchObject({ on_active: 'reject', on_failed: 'discard' });
+  expect(started?.body).toMatchObject({ on_active: 'reject', on_failed: 'keep' });
   expect(queued()).toEqual([]);
 });
