@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/rethread/rethread/shared/transport/cors"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
@@ -20,9 +21,8 @@ func StartExport() {
 // allowing lets the pages of a web origin read responses.
 func allowing(origin string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if origin != "" {
-			w.Header().Set("Access-Control-Allow-Origin", origin)
-			w.Header().Set("Access-Control-Expose-Headers", "content-disposition")
+		for name, value := range cors.Headers(origin) {
+			w.Header().Set(name, value)
 		}
 		h.ServeHTTP(w, r)
 	})

@@ -41,7 +41,7 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 		}
 		ctx, refused := identified(ctx, event, identities)
 		if refused != nil {
-			next = refusing(refused)
+			next = refusing(h, refused)
 		}
 		event.RawPath = path
 		r, err := accessor.EventToRequestWithContext(ctx, event)

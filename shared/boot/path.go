@@ -110,8 +110,13 @@ func refusePath(w http.ResponseWriter, _ *http.Request) {
 	problem.New(fault.New(fault.Malformed, "The path cannot be determined from the gateway's request."), "").Write(w)
 }
 
-// refusing answers every request with a fault.
-func refusing(err error) http.HandlerFunc {
+// refusing answers every request with a fault, in the form of a handler's own refusals.
+func refusing(h http.Handler, err error) http.HandlerFunc {
+	if own, ok := h.(interface {
+		Refuse(w http.ResponseWriter, err error)
+	}); ok {
+		return func(w http.ResponseWriter, _ *http.Request) { own.Refuse(w, err) }
+	}
 	f, _ := problem.Of(err)
 	return func(w http.ResponseWriter, _ *http.Request) { problem.New(f, "").Write(w) }
 }

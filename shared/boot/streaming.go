@@ -47,10 +47,10 @@ func Streaming(h http.Handler, log *slog.Logger, now func() time.Time) StreamHan
 			cancel()
 			return nil, err
 		case verified.Refused != nil:
-			next = refusing(verified.Refused)
+			next = refusing(h, verified.Refused)
 		}
 		reader, writer := io.Pipe()
-		w := &streamWriter{header: http.Header{}, body: writer, begun: make(chan struct{})}
+		w := &streamWriter{header: http.Header{"X-Request-Id": {event.RequestContext.RequestID}}, body: writer, begun: make(chan struct{})}
 		b := &streamBody{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
 		go func() {
 			defer close(b.done)

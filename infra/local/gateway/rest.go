@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -213,5 +215,13 @@ func (g *REST) refuse(rw http.ResponseWriter, status int, message string) int {
 	for name, value := range g.opts.API.ErrorHeaders[kind] {
 		rw.Header().Set(name, value)
 	}
-	return refuse(rw, status, message)
+	body, ok := g.opts.API.ErrorBodies[kind]
+	if !ok {
+		return refuse(rw, status, message)
+	}
+	quoted := strconv.Quote(message) // plain ASCII without quotes
+	rw.Header().Set("Content-Type", "application/json")
+	rw.WriteHeader(status)
+	_, _ = io.WriteString(rw, strings.ReplaceAll(body, "$context.error.messageString", quoted)) // the caller may have disconnected
+	return status
 }

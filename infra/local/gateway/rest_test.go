@@ -114,6 +114,9 @@ func TestRESTRefuses(t *testing.T) {
 			if got := recorder.Header().Get("WWW-Authenticate"); (got == "Bearer") != (test.status == http.StatusUnauthorized) {
 				t.Errorf("%d with the challenge %q", recorder.Code, got)
 			}
+			if got := recorder.Body.String(); test.status == http.StatusUnauthorized && got != `{"error":{"message":"Unauthorized"}}` {
+				t.Errorf("the body is %s", got)
+			}
 		})
 	}
 	t.Run("returns 504 when the function times out", func(t *testing.T) {
@@ -289,6 +292,7 @@ func mustREST(t *testing.T, s restSetup) *gateway.REST {
 				"DEFAULT_4XX": {"Access-Control-Allow-Origin": "*"}, "DEFAULT_5XX": {"Access-Control-Allow-Origin": "*"},
 				"UNAUTHORIZED": {"Access-Control-Allow-Origin": "*", "WWW-Authenticate": "Bearer"},
 			},
+			ErrorBodies: map[string]string{"UNAUTHORIZED": `{"error":{"message":$context.error.messageString}}`},
 		},
 		Functions: []samtemplate.Function{{LogicalID: "Watch", Routes: []samtemplate.Route{{
 			API: "Stream", Method: "GET", Path: "/api/v1/sessions/{session_id}/watch", Authorizer: "Token",

@@ -27,6 +27,7 @@ func TestGateways(t *testing.T) {
 				"DEFAULT_4XX": {"Access-Control-Allow-Origin": "*"}, "DEFAULT_5XX": {"Access-Control-Allow-Origin": "*"},
 				"UNAUTHORIZED": {"Access-Control-Allow-Origin": "*", "WWW-Authenticate": "Bearer"},
 			},
+			ErrorBodies: map[string]string{"UNAUTHORIZED": `{"error":$context.error.messageString}`},
 		}}
 		if diff := cmp.Diff(want, got.RESTAPIs); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -26,6 +26,7 @@ type restAPIProperties struct {
 		Parameters struct {
 			Headers map[string]string `yaml:"Headers"`
 		} `yaml:"ResponseParameters"`
+		Templates map[string]string `yaml:"ResponseTemplates"`
 	} `yaml:"GatewayResponses"`
 
 	MethodSettings []methodSettings `yaml:"MethodSettings"`
@@ -48,7 +49,7 @@ type restAuthorizerProperties struct {
 }
 
 func buildRESTAPI(r *resolver, id string, entry resource) (RESTAPI, error) {
-	api := RESTAPI{LogicalID: id, Lambda: map[string]LambdaAuthorizer{}, ErrorHeaders: map[string]map[string]string{}}
+	api := RESTAPI{LogicalID: id, Lambda: map[string]LambdaAuthorizer{}, ErrorHeaders: map[string]map[string]string{}, ErrorBodies: map[string]string{}}
 	var p restAPIProperties
 	if err := r.properties(id, entry, "Api", &p); err != nil {
 		return api, err
@@ -74,6 +75,12 @@ func buildRESTAPI(r *resolver, id string, entry resource) (RESTAPI, error) {
 			headers[name] = unquote(value)
 		}
 		api.ErrorHeaders[kind] = headers
+		for mediaType, body := range response.Templates {
+			if mediaType != "application/json" {
+				return api, at(entry.node, "REST API %s: a gateway response of the type %s is not supported", id, mediaType)
+			}
+			api.ErrorBodies[kind] = body
+		}
 	}
 	if p.CORS != nil && p.Auth.Default != "" && (p.Auth.OnPreflight == nil || *p.Auth.OnPreflight) {
 		return api, at(entry.node, "REST API %s: without AddDefaultAuthorizerToCorsPreflight: false "+

@@ -119,6 +119,9 @@ type RESTAPI struct {
 	// ErrorHeaders are added to the gateway's own errors, by the types DEFAULT_4XX,
 	// DEFAULT_5XX and UNAUTHORIZED.
 	ErrorHeaders map[string]map[string]string
+	// ErrorBodies are the templates of their bodies, by the same types, instead of the
+	// gateway's own.
+	ErrorBodies map[string]string
 }
 
 // RESTCORS are the headers of the answer to a preflight request. The functions set

@@ -172,7 +172,9 @@ func routesOf(t *testing.T, sys *e2e.System) []string {
 	var all []string
 	for _, function := range template.Functions {
 		for _, r := range function.Routes {
-			all = append(all, r.Method+" "+r.Path)
+			if !strings.HasSuffix(r.Path, "/{unknown+}") { // what does not exist has nothing to protect
+				all = append(all, r.Method+" "+r.Path)
+			}
 		}
 	}
 	for _, sockets := range template.WebSocketAPIs {

@@ -65,6 +65,7 @@ func testRequests(t *testing.T, sys *e2e.System) {
 		group{"agui", testAGUI},
 		group{"aisdk", testAISDK},
 		group{"responses", testResponses},
+		group{"origins", testOrigins},
 		group{"mcp", testMCP},
 		group{"archive", testArchive},
 		group{"erasure", testErasure},

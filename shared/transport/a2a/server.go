@@ -18,6 +18,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/problem"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/transport/cors"
 )
 
 var errUnsupportedType = lib.NewError(lib.ErrUnsupportedContentType, "send application/json")
@@ -53,11 +54,8 @@ func newServer(c Config) *server {
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.recover(r.Context(), w) // a panic must not end the process
-	if s.AllowedOrigin != "" {
-		w.Header().Set("Access-Control-Allow-Origin", s.AllowedOrigin)
-	}
-	if s.AllowedOrigin != "*" {
-		w.Header().Set("Vary", "Origin")
+	for name, value := range cors.Headers(s.AllowedOrigin) {
+		w.Header().Set(name, value)
 	}
 	s.mux.ServeHTTP(w, r)
 }

@@ -82,7 +82,6 @@ func (s *server) noteUnseen(ctx context.Context, sessionID, inProgress string) e
 // linkOlder adds the address of the page before a position, relative to that of the
 // request; none for 0.
 func linkOlder(header http.Header, limit int, before int64) {
-	header.Set("Access-Control-Expose-Headers", "link")
 	if before == 0 {
 		return
 	}

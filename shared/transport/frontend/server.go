@@ -19,6 +19,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/transport/cors"
 	"github.com/rethread/rethread/shared/transport/follow"
 )
 
@@ -52,13 +53,27 @@ func NewServer(c Config, subject string) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.recover(r.Context(), w) // a panic must not end the process
-	if s.AllowedOrigin != "" {
-		w.Header().Set("Access-Control-Allow-Origin", s.AllowedOrigin)
-	}
-	if s.AllowedOrigin != "*" {
-		w.Header().Set("Vary", "Origin")
-	}
+	s.allow(w)
 	s.Mux.ServeHTTP(w, r)
+}
+
+// allow lets pages of the allowed origin read an answer.
+func (s *Server) allow(w http.ResponseWriter) {
+	for name, value := range cors.Headers(s.AllowedOrigin) {
+		w.Header().Set(name, value)
+	}
+}
+
+// Refuse answers a request that did not reach a handler.
+func (s *Server) Refuse(w http.ResponseWriter, err error) {
+	s.RefuseAs(w, err, func(f *fault.Error) { problem.New(f, "").Write(w) })
+}
+
+// RefuseAs is Refuse with the answer that write writes.
+func (s *Server) RefuseAs(w http.ResponseWriter, err error, write func(*fault.Error)) {
+	s.allow(w)
+	f, _ := problem.Of(err)
+	write(f)
 }
 
 func (s *Server) recover(ctx context.Context, w http.ResponseWriter) {

@@ -47,6 +47,11 @@ func (s *server) handle(serve func(w http.ResponseWriter, r *http.Request) error
 	}
 }
 
+// Refuse answers a request that did not reach a handler.
+func (s *server) Refuse(w http.ResponseWriter, err error) {
+	s.RefuseAs(w, err, func(f *fault.Error) { writeError(w, f) })
+}
+
 // writeError answers a request with a fault.
 func writeError(w http.ResponseWriter, f *fault.Error) {
 	status := statusOf(f)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
@@ -16,6 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/transport/cors"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
@@ -129,11 +131,6 @@ func (c Config) headers(contentType string) map[string]string {
 	h := map[string]string{
 		"Content-Type": contentType, "Cache-Control": "no-store", "X-Accel-Buffering": "no",
 	}
-	if c.AllowedOrigin != "" {
-		h["Access-Control-Allow-Origin"] = c.AllowedOrigin
-	}
-	if h["Access-Control-Allow-Origin"] != "*" {
-		h["Vary"] = "Origin"
-	}
+	maps.Copy(h, cors.Headers(c.AllowedOrigin))
 	return h
 }

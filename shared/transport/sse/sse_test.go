@@ -12,6 +12,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/transport/cors"
 )
 
 func want(t *testing.T, got, want string) {
@@ -34,7 +36,7 @@ func TestStream(t *testing.T) {
 		}), newEvent())
 		wantHeaders := map[string]string{
 			"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
-			"Access-Control-Allow-Origin": "*",
+			"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": strings.Join(cors.Exposed(), ", "),
 		}
 		if diff := cmp.Diff(wantHeaders, a.Headers); a.Status != 200 || diff != "" {
 			t.Errorf("%d, headers (-want +got):\n%s", a.Status, diff)
