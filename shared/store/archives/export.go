@@ -99,7 +99,7 @@ func (x *exporting) run(ctx context.Context) error {
 
 // unchanged checks that the session is as it was when the export began.
 func (x *exporting) unchanged(ctx context.Context, before session.Session) error {
-	h, at, err := x.s.sessions.HeaderAndHead(ctx, x.h.User, x.h.Id())
+	h, at, err := x.s.sessions.HeaderAndHead(ctx, x.h.User, x.h.ID())
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (x *exporting) archived(c *eventlog.StateChange) (*archive.State, error) {
 	for _, sc := range c.Scopes {
 		for name, v := range sc.Values {
 			key := sc.Scope.Prefix() + name
-			if v.By != "" && v.By != x.h.Id() {
+			if v.By != "" && v.By != x.h.ID() {
 				out.Elsewhere = append(out.Elsewhere, key)
 			}
 			if v.Value != nil {

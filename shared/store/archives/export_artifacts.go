@@ -50,7 +50,7 @@ func (x *exporting) versions(ctx context.Context, on artifacts.ArtifactScope, na
 		if from > src.UpTo {
 			continue
 		}
-		q := records.Range(src.PK, artifacts.ArtifactSK(name, from), artifacts.ArtifactSK(name, src.UpTo), true)
+		q := records.Range(src.PK, artifacts.VersionSK(name, from), artifacts.VersionSK(name, src.UpTo), true)
 		err := x.s.DB.Pages(ctx, q, func(items []table.Item) (bool, error) {
 			for _, attrs := range items {
 				item, err := artifacts.DecodeArtifact(attrs)

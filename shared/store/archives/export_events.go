@@ -121,7 +121,7 @@ func (x *exporting) noteRun(r session.Range, rec *eventlog.Record) error {
 	if err := json.Unmarshal(rec.Events[0].Fields["run"], &past); err != nil {
 		return fmt.Errorf("decode run %s: %w", rec.Ended, err)
 	}
-	past.SessionID = x.h.Id()
+	past.SessionID = x.h.ID()
 	x.runs = append(x.runs, past)
 	return nil
 }

@@ -95,11 +95,11 @@ func (x *exporting) feedback(ctx context.Context) error {
 	q := records.Prefix(keys.LogPK(x.h.Log), keys.PrefixFeedback, true)
 	return x.s.DB.Pages(ctx, q, func(refs []table.Item) (bool, error) {
 		for _, attrs := range refs {
-			var ref feedback.FeedbackRef
+			var ref feedback.Ref
 			if err := table.Decode(attrs, &ref); err != nil {
 				return false, fmt.Errorf("decode a reference to feedback: %w", err)
 			}
-			var f feedback.FeedbackItem
+			var f feedback.Item
 			k := table.NewKey(keys.FeedbackPK(ref.User), strings.TrimPrefix(ref.SK, keys.PrefixFeedback))
 			found, err := x.s.DB.Get(ctx, k, &f)
 			if err != nil {

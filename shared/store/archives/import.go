@@ -61,6 +61,7 @@ type logHead struct {
 	Deltas int64 `dynamodbav:"d"`
 }
 
+// Key returns the import's key.
 func (i *ImportItem) Key() table.Key { return table.NewKey(i.PK, i.SK) }
 
 // same is the condition that the import has not changed since it was read.
@@ -125,7 +126,7 @@ func (s *Store) newImport(ctx context.Context, u archive.Upload) (*ImportItem, e
 	}
 	k := keys.ImportKey(u.UserID, u.ImportID)
 	rec := &ImportItem{
-		PK: k.PK, SK: k.SK, Session: u.Part.Head.Session.ID, Log: s.Base.NewLog(), State: archive.ImportOpen, Next: 1,
+		PK: k.PK, SK: k.SK, Session: u.Part.Head.Session.ID, Log: s.NewLog(), State: archive.ImportOpen, Next: 1,
 		KeyedBy: u.KeyedBy, Head: logHead{Next: 1},
 	}
 	if u.SessionID != "" {

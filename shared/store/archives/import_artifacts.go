@@ -21,7 +21,7 @@ const missingTarget = keys.PrefixArtifact + "/"
 func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (any, error) {
 	on, name := w.scopeOf(w.checked.After.Head, a.Name)
 	item := &artifacts.ArtifactItem{
-		PK: on.PK, SK: artifacts.ArtifactSK(name, a.Version), Mime: a.MimeType, Size: a.Size, Created: a.CreatedTime,
+		PK: on.PK, SK: artifacts.VersionSK(name, a.Version), Mime: a.MimeType, Size: a.Size, Created: a.CreatedTime,
 		URI: w.reference(a.Reference), Gone: a.Gone,
 	}
 	var err error
@@ -30,7 +30,7 @@ func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (an
 	case a.Missing:
 		item.TargetSK = missingTarget
 	case a.Restored != nil:
-		item.Restored, item.TargetSK = a.Restored, artifacts.ArtifactSK(name, w.checked.Targets[i].Version)
+		item.Restored, item.TargetSK = a.Restored, artifacts.VersionSK(name, w.checked.Targets[i].Version)
 		if w.checked.Targets[i].Missing {
 			item.TargetSK = missingTarget
 		}

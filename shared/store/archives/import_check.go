@@ -93,10 +93,10 @@ func (w *importing) storedVersion(
 	found := false
 	var err error
 	if on.Log != "" {
-		found, err = w.s.DB.Get(ctx, table.NewKey(on.PK, artifacts.ArtifactSK(rest, number)), &item)
+		found, err = w.s.DB.Get(ctx, table.NewKey(on.PK, artifacts.VersionSK(rest, number)), &item)
 	} else {
 		var staged stagedItem
-		found, err = w.s.DB.Get(ctx, keys.StagedKey(w.rec.Log, artifacts.ArtifactSK(rest, number)), &staged)
+		found, err = w.s.DB.Get(ctx, keys.StagedKey(w.rec.Log, artifacts.VersionSK(rest, number)), &staged)
 		item = staged.Item
 	}
 	if err != nil || !found {

@@ -112,7 +112,7 @@ func (w *importing) header() (*sessions.Header, error) {
 		h.Bytes = w.rec.Bytes + w.bytes
 	}
 	h.Created, h.LastActivity = from.CreatedTime, from.UpdatedTime
-	h.GSK = keys.ActivitySK(h.LastActivity, h.Id())
+	h.GSK = keys.ActivitySK(h.LastActivity, h.ID())
 	h.Log, h.Status, h.UnfinishedRun, h.KeptRun = w.rec.Log, from.Status, doc.SpentRun, doc.KeptRun
 	h.ImportedBase, h.Branched = doc.TakenOver, doc.Branched
 	h.Epoch, h.Marker = log.Epoch, log.Marker
@@ -199,7 +199,7 @@ func (w *importing) sharedState(ctx context.Context, h *sessions.Header) (*event
 				}
 				continue
 			}
-			next := eventlog.SharedValue{Value: v, By: h.Id()}
+			next := eventlog.SharedValue{Value: v, By: h.ID()}
 			if session.IsNull(v) {
 				next.Value = nil
 			}

@@ -154,10 +154,10 @@ func (w *importing) task(ctx context.Context, t archive.Task) ([]any, error) {
 // import is complete, and clearing the log removes both.
 func (w *importing) feedback(f archive.Feedback, i int) []any {
 	id := fmt.Sprintf("%s-%06d-%06d", w.rec.Log, w.u.Number, i) // keeps the order of items with equal times
-	item := feedback.FeedbackItem{
+	item := feedback.Item{
 		PK: keys.FeedbackPK(w.u.UserID), SK: keys.ActivitySK(f.CreatedTime, id), Task: f.TaskID, Session: w.rec.Session,
 		Type: f.Type, Text: f.Text, Created: f.CreatedTime, Import: w.rec.SK,
 	}
 	k := keys.FeedbackPointer(w.rec.Log, item.SK)
-	return []any{item, feedback.FeedbackRef{PK: k.PK, SK: k.SK, User: w.u.UserID}}
+	return []any{item, feedback.Ref{PK: k.PK, SK: k.SK, User: w.u.UserID}}
 }

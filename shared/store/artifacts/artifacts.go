@@ -41,9 +41,9 @@ type ArtifactItem struct {
 	eventlog.Attribution      // of a version that a caller put
 }
 
-// ArtifactSK is the sort key of a version. Names contain no "/", so no key is a
+// VersionSK is the sort key of a version. Names contain no "/", so no key is a
 // prefix of another name's.
-func ArtifactSK(name string, version int64) string { return artifactPrefix(name) + keys.Pad(version) }
+func VersionSK(name string, version int64) string { return artifactPrefix(name) + keys.Pad(version) }
 
 func artifactPrefix(name string) string { return keys.PrefixArtifact + name + "/" }
 
@@ -66,8 +66,10 @@ type ArtifactScope struct {
 	Prefix string // of their names
 }
 
+// SessionScope is that of a log's artifacts.
 func SessionScope(log string) ArtifactScope { return ArtifactScope{PK: keys.LogPK(log), Log: log} }
 
+// UserScope is that of the artifacts that a user's sessions of an app share.
 func UserScope(h *sessions.Header) ArtifactScope {
 	return ArtifactScope{PK: keys.UserStateKey(h.App, h.User).PK, Prefix: artifact.UserPrefix}
 }
@@ -91,7 +93,7 @@ func (s ArtifactScope) version(h *sessions.Header, item *ArtifactItem) (artifact
 		CreatedTime: item.Created, Reference: item.URI,
 	}
 	if item.Restored != nil {
-		t := artifact.Target{SessionID: h.Id(), Name: v.Name, Version: *item.Restored}
+		t := artifact.Target{SessionID: h.ID(), Name: v.Name, Version: *item.Restored}
 		if s.Log == "" {
 			t.SessionID = ""
 		}
@@ -132,7 +134,7 @@ func (s *Store) newestInSource(ctx context.Context, src *source, name string) (*
 func (s *Store) versionAt(ctx context.Context, on ArtifactScope, name string, number int64) (*ArtifactItem, error) {
 	for src := on.all(); src != nil && number <= src.UpTo; {
 		var item ArtifactItem
-		found, err := s.DB.Get(ctx, table.NewKey(src.PK, ArtifactSK(name, number)), &item)
+		found, err := s.DB.Get(ctx, table.NewKey(src.PK, VersionSK(name, number)), &item)
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +150,7 @@ func (s *Store) versionAt(ctx context.Context, on ArtifactScope, name string, nu
 
 // newestUpTo reads the latest version in a partition with a number of at most UpTo.
 func (s *Store) newestUpTo(ctx context.Context, pk, name string, upTo int64) (*ArtifactItem, error) {
-	q := records.Range(pk, artifactPrefix(name), ArtifactSK(name, upTo), true)
+	q := records.Range(pk, artifactPrefix(name), VersionSK(name, upTo), true)
 	q.Descending, q.Limit = true, 1
 	page, err := s.DB.Query(ctx, q)
 	if err != nil || len(page.Items) == 0 {
@@ -157,6 +159,7 @@ func (s *Store) newestUpTo(ctx context.Context, pk, name string, upTo int64) (*A
 	return DecodeArtifact(page.Items[0])
 }
 
+// DecodeArtifact decodes a version.
 func DecodeArtifact(attrs table.Item) (*ArtifactItem, error) {
 	var item ArtifactItem
 	if err := table.Decode(attrs, &item); err != nil {

@@ -136,7 +136,7 @@ func (s *Store) inheritedNewest(
 			src := &source{SessionScope(from.Log), min(from.Version, artifact.MaxVersion)}
 			found[i].item, _, err = s.newestInSource(ctx, src, found[i].name)
 			if errors.Is(err, table.ErrUnreadable) {
-				s.Base.LeftOut(ctx, table.NewKey(keys.LogPK(from.Log), artifactPrefix(found[i].name)), err)
+				s.LeftOut(ctx, table.NewKey(keys.LogPK(from.Log), artifactPrefix(found[i].name)), err)
 				return nil
 			}
 			return err

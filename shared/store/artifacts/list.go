@@ -164,12 +164,12 @@ func (s *Store) ownNewest(ctx context.Context, on ArtifactScope, after string) (
 	for _, attrs := range page.Items {
 		item, err := DecodeArtifact(attrs)
 		if err != nil {
-			s.Base.LeftOut(ctx, records.KeyOf(attrs), err)
+			s.LeftOut(ctx, records.KeyOf(attrs), err)
 			continue
 		}
 		name, _, err := item.NameAndVersion()
 		if err != nil {
-			s.Base.LeftOut(ctx, records.KeyOf(attrs), err)
+			s.LeftOut(ctx, records.KeyOf(attrs), err)
 			continue
 		}
 		if artifact.CheckName("", on.Prefix+name) != nil {
@@ -192,7 +192,7 @@ func (s *Store) ownNewest(ctx context.Context, on ArtifactScope, after string) (
 	out.Next = last // its versions may continue after the page
 	item, err := s.newestUpTo(ctx, on.PK, last, artifact.MaxVersion)
 	if errors.Is(err, table.ErrUnreadable) { // the latest readable version is used
-		s.Base.LeftOut(ctx, table.NewKey(on.PK, artifactPrefix(last)), err)
+		s.LeftOut(ctx, table.NewKey(on.PK, artifactPrefix(last)), err)
 		return out, nil
 	}
 	if err == nil && item != nil {

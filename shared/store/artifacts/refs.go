@@ -15,7 +15,7 @@ import (
 // target exists before the reference, so there are no cycles.
 func (s *Store) pointAt(ctx context.Context, h *sessions.Header, item *ArtifactItem, t artifact.Target) error {
 	from := h
-	if t.SessionID != "" && t.SessionID != h.Id() {
+	if t.SessionID != "" && t.SessionID != h.ID() {
 		var err error
 		if from, err = s.sessions.Header(ctx, h.User, t.SessionID); err != nil {
 			if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {

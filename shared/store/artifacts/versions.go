@@ -60,13 +60,13 @@ func (l *versionList) read(ctx context.Context, src *source, from int64) error {
 	if from > src.UpTo {
 		return nil
 	}
-	q := records.Range(src.PK, ArtifactSK(l.name, from), ArtifactSK(l.name, src.UpTo), true)
+	q := records.Range(src.PK, VersionSK(l.name, from), VersionSK(l.name, src.UpTo), true)
 	q.Limit = l.limit - len(l.page.Versions) + 1
 	return l.s.DB.Pages(ctx, q, func(items []table.Item) (bool, error) {
 		for _, attrs := range items {
 			item, err := DecodeArtifact(attrs)
 			if err != nil {
-				l.s.Base.LeftOut(ctx, records.KeyOf(attrs), err)
+				l.s.LeftOut(ctx, records.KeyOf(attrs), err)
 				continue
 			}
 			if err := l.add(item); err != nil || l.page.Next != "" {

@@ -59,10 +59,10 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 // loses a number tries the next, so numbers are dense. If the outcome of a put is
 // unknown the version may exist, so its chunks stay.
 func (s *Store) putVersion(ctx context.Context, item *ArtifactItem, name string, number int64) error {
-	item.Nonce = s.Base.NewLog()
+	item.Nonce = s.NewLog()
 	deadline := s.Now().Add(eventlog.ContentionTime)
 	for ; number <= artifact.MaxVersion; number++ {
-		item.SK = ArtifactSK(name, number)
+		item.SK = VersionSK(name, number)
 		err := s.DB.Put(ctx, item, table.ItemNotExists())
 		if !errors.Is(err, table.ErrConditionFailed) {
 			return err
@@ -102,7 +102,7 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 		return err
 	}
 	on, rest := ScopeOf(h, name)
-	item := &ArtifactItem{PK: on.PK, Created: s.Millis(), Nonce: s.Base.NewLog(), Gone: true}
+	item := &ArtifactItem{PK: on.PK, Created: s.Millis(), Nonce: s.NewLog(), Gone: true}
 	return records.Contended(ctx, func() error {
 		stored, top, err := s.Newest(ctx, on, rest)
 		if err != nil {
@@ -116,7 +116,7 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 		case top >= artifact.MaxVersion:
 			return noNumberLeft()
 		}
-		item.SK = ArtifactSK(rest, top+1)
+		item.SK = VersionSK(rest, top+1)
 		return s.DB.Put(ctx, item, table.ItemNotExists())
 	})
 }
@@ -144,7 +144,7 @@ func (s *Store) RestoredVersion(
 			return fail(err)
 		}
 	}
-	next := &ArtifactItem{PK: on.PK, SK: ArtifactSK(rest, top+1), Created: s.Millis()}
+	next := &ArtifactItem{PK: on.PK, SK: VersionSK(rest, top+1), Created: s.Millis()}
 	if was == nil || was.Gone {
 		next.Gone = true
 	} else {

@@ -44,8 +44,8 @@ type appended struct {
 	Last   *Record         // the entry that this call has appended; nil if its answer was lost, or for none
 }
 
-// appendTo appends the events that are not in the log yet.
-func (s *Store) AppendToLog(ctx context.Context, l Log, events []session.Event, with Along) (appended, error) {
+// Append appends the events that are not in the log yet.
+func (s *Store) Append(ctx context.Context, l Log, events []session.Event, with Along) (appended, error) {
 	w := s.newWriter(l, events, with)
 	n, err := w.run(ctx)
 	return appended{Events: w.events, Fresh: n, At: w.at, Last: w.last}, err

@@ -12,6 +12,7 @@ import (
 // errMissingEntry says that a log lacks an entry that it must contain.
 var errMissingEntry = errors.New("an entry is missing")
 
+// MissingSession is the error for a session that does not exist.
 func MissingSession() error { return fault.Missing("Session") }
 
 // CheckExists checks that the session of a log has not been deleted: what was read of the

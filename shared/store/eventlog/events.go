@@ -51,6 +51,7 @@ func (p *Page) take(sp *Span, rec *Record, e session.Event) error {
 	return nil
 }
 
+// Result returns the page as a caller gets it.
 func (p *Page) Result(epoch int64) session.EventPage {
 	out := session.EventPage{Events: p.Events, Epoch: epoch}
 	if p.Full {

@@ -103,7 +103,7 @@ func (s *Store) fillShown(ctx context.Context, sp *Span, rec *Record) error {
 	}
 	err := s.fill(ctx, rec)
 	if errors.Is(err, table.ErrUnreadable) {
-		s.Base.LeftOut(ctx, table.NewKey(rec.PK, rec.SK), err)
+		s.LeftOut(ctx, table.NewKey(rec.PK, rec.SK), err)
 		err = nil // it is shown as it began
 	}
 	return err

@@ -17,6 +17,7 @@ type Span struct {
 // bridge is how many hidden positions are read over.
 const bridge = 6
 
+// SpansOf returns the spans of a timeline, in its order.
 func SpansOf(ranges session.Timeline) []Span {
 	var out []Span
 	for _, r := range ranges {

@@ -29,6 +29,7 @@ type Head struct {
 	NewTasks     []Placement
 }
 
+// Last returns the last position of the log, 0 for none.
 func (h Head) Last() int64 { return h.Next - 1 }
 
 // OlderThan reports whether session state as of a position has changed before the

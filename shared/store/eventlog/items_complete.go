@@ -78,6 +78,7 @@ func (it *Item) shown(e session.Event) session.Event {
 	return e
 }
 
+// StillInProgress is the condition that an item is in progress.
 func StillInProgress() table.Condition {
 	return table.Equal(table.At(AttrStatus), session.EventInProgress)
 }
@@ -109,7 +110,7 @@ func (it *Item) completeWithChange(ctx context.Context, e session.Event, final E
 		return err
 	}
 	tries := 0
-	_, err = it.s.AppendToLog(ctx, it.Log, []session.Event{change}, Along{
+	_, err = it.s.Append(ctx, it.Log, []session.Event{change}, Along{
 		Annotate: func(_ Head, en *Entry) { en.Hidden = true },
 		Writes:   func(Head) ([]table.Write, error) { return it.finalWrites(final), nil },
 		Check: func(context.Context, Head) error {

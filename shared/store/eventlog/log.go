@@ -131,8 +131,10 @@ func (b *EntryBody) DecodeJSON(plain []byte) error {
 	return nil
 }
 
+// First returns the position of the entry's first event.
 func (e *Entry) First() (int64, error) { return keys.PositionOf(e.SK) }
 
+// Positions returns how many positions the entry takes.
 func (e *Entry) Positions() int64 { return max(1, e.Count) }
 
 // Record is a decoded entry.
@@ -159,6 +161,7 @@ type Record struct {
 // Marks reports whether the record is a rewind marker.
 func (r *Record) Marks() bool { return r.Timeline != nil }
 
+// Last returns the position of the record's last event.
 func (r *Record) Last() int64 { return r.First + r.Positions() - 1 }
 
 // Size returns the approximate size of the record in the table, in bytes.
@@ -167,6 +170,7 @@ func (r *Record) Size() int64 {
 	return int64(len(r.PK)+len(r.SK)+len(r.Timeline)+numbers) + r.Stored()
 }
 
+// DecodeEntry decodes an entry and its body; fault.NotFound for a tombstone.
 func (s *Store) DecodeEntry(ctx context.Context, item table.Item) (*Record, error) {
 	var e Entry
 	if err := table.Decode(item, &e); err != nil {

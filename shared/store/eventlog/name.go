@@ -14,7 +14,7 @@ type Log struct {
 	NamedIDs bool  // whether ids of events may name their invocations
 }
 
-// owner is what logs ask of the room that gives them to sessions.
+// Owner is what logs ask of the room that gives them to sessions.
 type Owner interface {
 	// Holds returns fault.NotFound if the session does not have the log any more.
 	Holds(ctx context.Context, l Log) error

@@ -1,3 +1,4 @@
 package eventlog
 
+// AttrStatus is the attribute of RunMarks.Status.
 const AttrStatus = "st" // of runMarks.Status

@@ -61,6 +61,7 @@ func (g *Segment) last() int64 { return g.First + g.Count - 1 }
 // Open reports whether the next delta is added to the segment, as the last one.
 func (g *Segment) open() bool { return g.Count > 0 && len(g.Deltas) < segmentBytes }
 
+// Decode returns the segment's deltas.
 func (g *Segment) Decode() ([]run.Delta, error) {
 	var raw []json.RawMessage
 	if err := json.Unmarshal(g.Deltas, &raw); err != nil {

@@ -26,7 +26,7 @@ func (s *Store) decodeShown(ctx context.Context, item table.Item) (*Record, erro
 	} else if !errors.Is(err, table.ErrUnreadable) {
 		return nil, err
 	}
-	s.Base.LeftOut(ctx, records.KeyOf(item), err)
+	s.LeftOut(ctx, records.KeyOf(item), err)
 	out := &Record{Unreadable: err}
 	if table.Decode(item, &out.Entry) != nil {
 		out.unlinked = true

@@ -20,7 +20,7 @@ import (
 // feedback itself, and counts it: if it is interrupted, a repeat finds the rest.
 func (s *Store) EraseFeedback(ctx context.Context, user string, removed *erasure.Removed) error {
 	return s.DB.EachItem(ctx, records.Partition(keys.FeedbackPK(user)), func(item table.Item) error {
-		var f FeedbackItem
+		var f Item
 		if err := table.Decode(item, &f); err != nil {
 			return fmt.Errorf("decode feedback: %w", err)
 		}
@@ -40,7 +40,7 @@ func (s *Store) EraseFeedback(ctx context.Context, user string, removed *erasure
 
 // unmark removes feedback from a task, from its versions kept for forks, and from
 // the forks' copies.
-func (s *Store) unmark(ctx context.Context, h *sessions.Header, taskID string, f *FeedbackItem) error {
+func (s *Store) unmark(ctx context.Context, h *sessions.Header, taskID string, f *Item) error {
 	if err := s.unmarkOwn(ctx, h, taskID, f); err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
 		return err
 	}
@@ -64,8 +64,8 @@ func (s *Store) unmark(ctx context.Context, h *sessions.Header, taskID string, f
 }
 
 // unmarkOwn changes the task itself, however often others save it concurrently.
-func (s *Store) unmarkOwn(ctx context.Context, h *sessions.Header, taskID string, f *FeedbackItem) error {
-	id := h.Id()
+func (s *Store) unmarkOwn(ctx context.Context, h *sessions.Header, taskID string, f *Item) error {
+	id := h.ID()
 	return records.Contended(ctx, func() (err error) {
 		if h == nil {
 			if h, err = s.sessions.AnyHeader(ctx, id); err != nil {
@@ -82,7 +82,7 @@ func (s *Store) unmarkOwn(ctx context.Context, h *sessions.Header, taskID string
 	})
 }
 
-func (s *Store) putUnmarked(ctx context.Context, h *sessions.Header, p *tasks.TaskPointer, item *tasks.TaskItem, f *FeedbackItem) error {
+func (s *Store) putUnmarked(ctx context.Context, h *sessions.Header, p *tasks.TaskPointer, item *tasks.TaskItem, f *Item) error {
 	content, err := s.tasks.ReadTask(ctx, item)
 	if err != nil {
 		return err
@@ -105,14 +105,14 @@ func (s *Store) putUnmarked(ctx context.Context, h *sessions.Header, p *tasks.Ta
 
 // of returns a function that reports whether the mark of a task is this feedback,
 // and not another user's with the same text.
-func (f *FeedbackItem) of(item *tasks.TaskItem) func(string) bool {
+func (f *Item) of(item *tasks.TaskItem) func(string) bool {
 	return func(digest string) bool {
 		return digest == tasks.DigestOfMark(f.Type, f.Text) && (item.Judge == "" || item.Judge == f.user())
 	}
 }
 
 // unmarkKept changes the versions of a task that are kept for forks.
-func (s *Store) unmarkKept(ctx context.Context, log, taskID string, f *FeedbackItem) error {
+func (s *Store) unmarkKept(ctx context.Context, log, taskID string, f *Item) error {
 	return s.DB.EachItem(ctx, records.Prefix(keys.LogPK(log), keys.PrefixKeptTask, true), func(attrs table.Item) error {
 		var item tasks.TaskItem
 		if err := table.Decode(attrs, &item); err != nil {
@@ -140,4 +140,4 @@ func (s *Store) unmarkKept(ctx context.Context, log, taskID string, f *FeedbackI
 }
 
 // user returns the author of the feedback.
-func (f *FeedbackItem) user() string { return f.PK[len(keys.PrefixFeedback):] }
+func (f *Item) user() string { return f.PK[len(keys.PrefixFeedback):] }

@@ -20,8 +20,8 @@ import (
 	"github.com/rethread/rethread/shared/store/tasks"
 )
 
-// FeedbackItem is one feedback in its user's partition, by time.
-type FeedbackItem struct {
+// Item is one feedback in its user's partition, by time.
+type Item struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
 	Task    string `dynamodbav:"t"`
@@ -33,8 +33,8 @@ type FeedbackItem struct {
 	eventlog.Attribution
 }
 
-// FeedbackRef is in the session's log, so that the feedback is deleted with it.
-type FeedbackRef struct {
+// Ref is in the session's log, so that the feedback is deleted with it.
+type Ref struct {
 	PK   string `dynamodbav:"PK"`
 	SK   string `dynamodbav:"SK"`
 	User string `dynamodbav:"u"`
@@ -106,7 +106,7 @@ func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
 	if f.CreatedTime, err = s.takeTime(ctx, f); err != nil {
 		return fmt.Errorf("take the time of feedback: %w", err)
 	}
-	item := FeedbackItem{
+	item := Item{
 		PK: keys.FeedbackPK(f.UserID), SK: keys.ActivitySK(f.CreatedTime, f.ID),
 		Task: f.TaskID, Session: f.SessionID, Type: f.Type, Text: f.Text, Created: f.CreatedTime,
 		Attribution: eventlog.Attribution{User: f.UserID},
@@ -114,7 +114,7 @@ func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
 	if h != nil {
 		item.Attribution = h.Attribution().By(nil) // people give feedback, not agents
 		k := keys.FeedbackPointer(h.Log, item.SK)
-		if err := s.DB.Put(ctx, FeedbackRef{PK: k.PK, SK: k.SK, User: f.UserID}); err != nil {
+		if err := s.DB.Put(ctx, Ref{PK: k.PK, SK: k.SK, User: f.UserID}); err != nil {
 			return fmt.Errorf("refer to feedback: %w", err)
 		}
 	}
@@ -191,9 +191,9 @@ func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.Fe
 	imports := map[string]bool{}
 	err := s.DB.Pages(ctx, in, func(items []table.Item) (bool, error) {
 		for _, attrs := range items {
-			var f FeedbackItem
+			var f Item
 			if err := table.Decode(attrs, &f); err != nil {
-				s.Base.LeftOut(ctx, records.KeyOf(attrs), err)
+				s.LeftOut(ctx, records.KeyOf(attrs), err)
 				continue
 			}
 			if len(page.Feedback) == q.Limit || looked == sessions.ListScan {
@@ -219,7 +219,7 @@ func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.Fe
 	return page, nil
 }
 
-func (f *FeedbackItem) matches(q task.FeedbackQuery) bool {
+func (f *Item) matches(q task.FeedbackQuery) bool {
 	return (q.SessionID == "" || f.Session == q.SessionID) &&
 		(q.TaskID == "" || f.Task == q.TaskID) &&
 		(q.Type == "" || f.Type == q.Type)

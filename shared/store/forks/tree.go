@@ -43,7 +43,7 @@ func (s *Store) root(ctx context.Context, h *sessions.Header) (session.Branch, s
 		}
 		above, next, _, err := s.branch(ctx, from.Session, from.Log)
 		if errors.Is(err, table.ErrUnreadable) { // the tree begins below it
-			s.Base.LeftOut(ctx, keys.SessionKey(from.Session), err)
+			s.LeftOut(ctx, keys.SessionKey(from.Session), err)
 			return b, log, nil
 		}
 		if err != nil {
@@ -75,7 +75,7 @@ func (s *Store) branch(ctx context.Context, id, log string) (b session.Branch, f
 }
 
 func branchOf(h *sessions.Header) session.Branch {
-	b := session.Branch{ID: h.Id(), Name: h.Name, CreatedTime: h.Created, Children: []session.Branch{}}
+	b := session.Branch{ID: h.ID(), Name: h.Name, CreatedTime: h.Created, Children: []session.Branch{}}
 	fillOrigin(&b, h.Origin)
 	return b
 }
@@ -99,7 +99,7 @@ func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, dep
 	for _, c := range children {
 		under, _, stored, err := s.branch(ctx, c.Session, c.Log())
 		if errors.Is(err, table.ErrUnreadable) {
-			s.Base.LeftOut(ctx, keys.SessionKey(c.Session), err)
+			s.LeftOut(ctx, keys.SessionKey(c.Session), err)
 			continue
 		}
 		if err != nil {

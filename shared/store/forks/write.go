@@ -18,10 +18,10 @@ func (s *Store) forkHeader(source *sessions.Header, f session.ForkOf, b *boundar
 	inherited, base := b.Timeline.Inherited(source.Log, source.ForkCount+1)
 	h := s.sessions.NewHeader(session.New{
 		ID: f.ID, UserID: source.User, AppName: source.App, Agent: source.Agent,
-		Name: f.NameOf(source.Name, source.Id()), Nonce: f.Nonce, KeyedBy: f.KeyedBy, Retention: source.Retained().OwnSeconds(),
+		Name: f.NameOf(source.Name, source.ID()), Nonce: f.Nonce, KeyedBy: f.KeyedBy, Retention: source.Retained().OwnSeconds(),
 	}, source.Meta)
 	h.Origin = &sessions.Origin{
-		Session: source.Id(), Log: source.Log, Before: f.Before, Found: b.Found,
+		Session: source.ID(), Log: source.Log, Before: f.Before, Found: b.Found,
 		Inherited: inherited.Encode(), Base: base, At: b.At,
 	}
 	if from := source.Origin; from != nil {
@@ -43,7 +43,7 @@ func (s *Store) forkHeader(source *sessions.Header, f session.ForkOf, b *boundar
 func (s *Store) writeFork(ctx context.Context, source, h *sessions.Header, at eventlog.Head, values session.Values) error {
 	o := h.Origin
 	c := history.Child{
-		PK: keys.LogPK(source.Log), SK: keys.PrefixChild + h.Log, Session: h.Id(),
+		PK: keys.LogPK(source.Log), SK: keys.PrefixChild + h.Log, Session: h.ID(),
 		Before: o.Before, Found: o.Found, Base: o.Base, Created: h.Created,
 	}
 	items := []any{h}
@@ -103,7 +103,7 @@ func (s *Store) forgetFork(ctx context.Context, source string, c *history.Child)
 
 // countFork returns the change of a source's header by a fork.
 func countFork(h *sessions.Header) table.Write {
-	return table.Update(keys.SessionKey(h.Id()), []table.Change{
+	return table.Update(keys.SessionKey(h.ID()), []table.Change{
 		table.Set(table.At(sessions.HeaderForkCount), h.ForkCount+1),
 		table.Set(table.At(sessions.HeaderLastActivity), h.ActiveAt()),
 		table.Remove(table.At(sessions.HeaderSaving)),

@@ -15,4 +15,5 @@ type Child struct {
 	Created int64   `dynamodbav:"ct"`
 }
 
+// Log returns the fork's log.
 func (c *Child) Log() string { return c.SK[len(keys.PrefixChild):] }

@@ -27,7 +27,7 @@ func (m *Marker) updateHeader(newest func() (bool, error)) (table.Write, error) 
 	moves, unmoved := m.MoveOn()
 	changes, same = append(changes, moves...), append(same, unmoved)
 	up, err := m.h.ActivityChanges(newest, m.Rec.When)
-	return table.Update(keys.SessionKey(m.h.Id()), append(changes, up...), same...), err
+	return table.Update(keys.SessionKey(m.h.ID()), append(changes, up...), same...), err
 }
 
 // MoveOn returns the changes of the header that make the marker's timeline the

@@ -34,7 +34,7 @@ func (s *Store) planRestore(
 	maps.DeleteFunc(then, func(key string, _ json.RawMessage) bool { return artifacts.Impossible(key) })
 	plan := &restore{}
 	if len(then) == 0 && !slices.ContainsFunc(also, func(d session.Delta) bool { return len(d) > 0 }) {
-		plan.Change = &eventlog.StateChange{SessionID: h.Id()}
+		plan.Change = &eventlog.StateChange{SessionID: h.ID()}
 		return plan, nil
 	}
 	if plan.Change, err = s.logs.LoadStates(ctx, h.OfLog(), at, append([]session.Delta{then}, also...)...); err != nil {

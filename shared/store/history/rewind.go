@@ -32,6 +32,7 @@ type Rewinding struct {
 	Also  []session.Delta
 }
 
+// Run carries out a rewind, or plans it for a dry run.
 func (w *Rewinding) Run(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	var newest func() (bool, error)
 	if !r.DryRun {
@@ -118,7 +119,7 @@ func (s *Store) rewoundBefore(ctx context.Context, h *sessions.Header, at eventl
 		return nil, err
 	}
 	e := found.Rec.Events[0]
-	e.SessionID = h.Id()
+	e.SessionID = h.ID()
 	out := r.Rewound(e, now, found.Rec.Conflicts)
 	return &out, nil
 }

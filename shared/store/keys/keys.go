@@ -55,52 +55,106 @@ const (
 	GpkErase   = "ERASE"
 )
 
-func SessionKey(id string) table.Key          { return table.NewKey(PrefixSession+id, SkHeader) }
-func LogPK(log string) string                 { return PrefixLog + log }
-func StateKey(log string) table.Key           { return table.NewKey(LogPK(log), SkState) }
-func DeletedKey(log string) table.Key         { return table.NewKey(LogPK(log), SkDeleted) }
+// SessionKey is that of a session's header.
+func SessionKey(id string) table.Key { return table.NewKey(PrefixSession+id, SkHeader) }
+
+// LogPK is the partition of a log.
+func LogPK(log string) string { return PrefixLog + log }
+
+// StateKey is that of the checkpoint of a log's state.
+func StateKey(log string) table.Key { return table.NewKey(LogPK(log), SkState) }
+
+// DeletedKey is that of the pending removal of a deleted session's log.
+func DeletedKey(log string) table.Key { return table.NewKey(LogPK(log), SkDeleted) }
+
+// UserStateKey is that of a user's state in an app.
 func UserStateKey(app, user string) table.Key { return table.NewKey("U#"+app+"/"+user, SkState) }
-func AppStateKey(app string) table.Key        { return table.NewKey("A#"+app, SkState) }
-func TasksDeletedKey(log string) table.Key    { return table.NewKey(LogPK(log), SkTasksDeleted) }
-func InvocationKey(log, id string) table.Key  { return table.NewKey(LogPK(log), PrefixInvocation+id) }
-func ChosenKey(log, id string) table.Key      { return table.NewKey(LogPK(log), PrefixChosen+id) }
+
+// AppStateKey is that of an app's state.
+func AppStateKey(app string) table.Key { return table.NewKey("A#"+app, SkState) }
+
+// TasksDeletedKey is that of the tombstone behind the tasks of a deleted session.
+func TasksDeletedKey(log string) table.Key { return table.NewKey(LogPK(log), SkTasksDeleted) }
+
+// InvocationKey is that of an invocation's lower bound.
+func InvocationKey(log, id string) table.Key { return table.NewKey(LogPK(log), PrefixInvocation+id) }
+
+// ChosenKey is that of the lower bound of an id that a caller chose.
+func ChosenKey(log, id string) table.Key { return table.NewKey(LogPK(log), PrefixChosen+id) }
+
+// TaskPointerKey is that of a task's pointer.
 func TaskPointerKey(log, id string) table.Key { return table.NewKey(LogPK(log), PrefixTaskPointer+id) }
 
-func FeedbackPointer(log, sk string) table.Key  { return table.NewKey(LogPK(log), PrefixFeedback+sk) }
-func FeedbackPK(user string) string             { return PrefixFeedback + user }
+// FeedbackPointer is that of a session's reference to feedback.
+func FeedbackPointer(log, sk string) table.Key { return table.NewKey(LogPK(log), PrefixFeedback+sk) }
+
+// FeedbackPK is the partition of a user's feedback.
+func FeedbackPK(user string) string { return PrefixFeedback + user }
+
+// FeedbackTimeKey is that of the time of feedback.
 func FeedbackTimeKey(user, id string) table.Key { return table.NewKey("FI#"+user, id) }
 
-func LinkPK(user string) string              { return PrefixLink + user }
-func LinkKey(user, task string) table.Key    { return table.NewKey(LinkPK(user), task) }
+// LinkPK is the partition of a user's links.
+func LinkPK(user string) string { return PrefixLink + user }
+
+// LinkKey is that of a link to a task.
+func LinkKey(user, task string) table.Key { return table.NewKey(LinkPK(user), task) }
+
+// LinkPointer is that of a session's reference to a link.
 func LinkPointer(log, task string) table.Key { return table.NewKey(LogPK(log), PrefixLink+task) }
 
+// ErasureKey is that of a user's erasure.
 func ErasureKey(user string) table.Key { return table.NewKey("ER#"+user, "ERASE") }
-func QuotaKey(user string) table.Key   { return table.NewKey("Q#"+user, "USE") }
-func AppsPK(user string) string        { return "UP#" + user }
-func StreamsPK(user string) string     { return "ST#" + user }
+
+// QuotaKey is that of a user's usage.
+func QuotaKey(user string) table.Key { return table.NewKey("Q#"+user, "USE") }
+
+// AppsPK is the partition of the apps in which a user has state or artifacts.
+func AppsPK(user string) string { return "UP#" + user }
+
+// StreamsPK is the partition of a user's stream slots.
+func StreamsPK(user string) string { return "ST#" + user }
+
+// StreamKey is that of a stream slot.
 func StreamKey(user string, slot int64) table.Key {
 	return table.NewKey(StreamsPK(user), fmt.Sprintf("%05d", slot))
 }
-func ImportPK(user string) string         { return "IM#" + user }
+
+// ImportPK is the partition of a user's imports.
+func ImportPK(user string) string { return "IM#" + user }
+
+// ImportKey is that of an import.
 func ImportKey(user, id string) table.Key { return table.NewKey(ImportPK(user), id) }
+
+// StagedKey is that of an artifact's version that an import has staged.
 func StagedKey(log, artifactSK string) table.Key {
 	return table.NewKey(LogPK(log), PrefixStaged+artifactSK[len(PrefixArtifact):])
 }
 
+// TimerKey is that of a session's retention timer.
 func TimerKey(log string) table.Key { return table.NewKey(LogPK(log), SkTimer) }
-func RunKey(log string) table.Key   { return table.NewKey(LogPK(log), SkRun) }
+
+// RunKey is that of a session's active run.
+func RunKey(log string) table.Key { return table.NewKey(LogPK(log), SkRun) }
+
+// QueueKey is that of a session's queue.
 func QueueKey(log string) table.Key { return table.NewKey(LogPK(log), SkQueue) }
 
+// InheritedKey is that of the artifacts that a log inherits.
 func InheritedKey(log string) table.Key { return table.NewKey(LogPK(log), SkInherited) }
 
+// EntrySK is the sort key of the entry at a position.
 func EntrySK(position int64) string { return PrefixEntry + Pad(position) }
 
+// CompactedSK is the sort key of the compacted range up to a position.
 func CompactedSK(position int64) string { return PrefixCompacted + Pad(position) }
 
+// CompactedKey is that of the compacted range up to a position.
 func CompactedKey(log string, position int64) table.Key {
 	return table.NewKey(LogPK(log), CompactedSK(position))
 }
 
+// WordSetKey is that of the words from a position on.
 func WordSetKey(log string, from int64) table.Key {
 	return table.NewKey(LogPK(log), PrefixWordSet+Pad(from))
 }
@@ -114,6 +168,7 @@ func CompactedEnd(sk string) (int64, error) {
 	return p, nil
 }
 
+// TaskKey is that of a task at a position.
 func TaskKey(log string, position int64, id string) table.Key {
 	return table.NewKey(LogPK(log), PrefixTask+Pad(position)+"#"+id)
 }
@@ -132,6 +187,7 @@ func TaskOf(sk string) (position int64, id string, err error) {
 	return position, id, nil
 }
 
+// PositionOf returns the position in the sort key of an entry.
 func PositionOf(sk string) (int64, error) {
 	p, err := strconv.ParseInt(strings.TrimPrefix(sk, PrefixEntry), 10, 64)
 	if err != nil {
@@ -140,8 +196,10 @@ func PositionOf(sk string) (int64, error) {
 	return p, nil
 }
 
+// SegmentPrefix begins the sort keys of an item's segments.
 func SegmentPrefix(position int64) string { return PrefixSegment + Pad(position) + "#" }
 
+// SegmentKey is that of the k-th segment of an item.
 func SegmentKey(log string, position int64, k int) table.Key {
 	return table.NewKey(LogPK(log), SegmentPrefix(position)+fmt.Sprintf("%04d", k))
 }
@@ -153,12 +211,14 @@ const MaxPosition = 9_999_999_999
 // Pad formats positions so that their strings sort like the numbers.
 func Pad(position int64) string { return fmt.Sprintf("%010d", position) }
 
-// A user's sessions in the index, latest activity last.
+// ActivityPK user's sessions in the index, latest activity last.
 func ActivityPK(user string) string { return "U#" + user }
 
+// ActivitySK is the sort key in the index of what was active, or is due, at a time.
 func ActivitySK(millis int64, id string) string { return fmt.Sprintf("%013d#%s", millis, id) }
 
-// A user's tasks with one id, over all sessions, in the index.
+// TaskIndexPK user's tasks with one id, over all sessions, in the index.
 func TaskIndexPK(user, task string) string { return "T#" + task + "/" + user }
 
+// Str is a string as an attribute.
 func Str(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }

@@ -61,7 +61,7 @@ func (s *Store) remove(ctx context.Context, h *sessions.Header, c table.Conditio
 		return err
 	}
 	writes := append(more,
-		table.Delete(keys.SessionKey(h.Id()), c, h.SameBytes()),
+		table.Delete(keys.SessionKey(h.ID()), c, h.SameBytes()),
 		table.Put(sessions.DeletedLog{
 			PK: k.PK, SK: k.SK, Created: h.Created, Origin: h.Origin,
 			GPK: keys.GpkDeleted, GSK: keys.ActivitySK(now, h.Log), Deleted: now, Attribution: h.Attribution().By(nil),

@@ -157,7 +157,7 @@ func (s *Store) eraseSessions(ctx context.Context, e *erasureItem) error {
 			return err
 		}
 		if err := s.eraseSession(ctx, &h, e); err != nil {
-			return fmt.Errorf("erase session %s: %w", h.Id(), err)
+			return fmt.Errorf("erase session %s: %w", h.ID(), err)
 		}
 		return nil
 	})
@@ -176,7 +176,7 @@ func (s *Store) eraseSession(ctx context.Context, h *sessions.Header, e *erasure
 	if err != nil {
 		return err
 	}
-	if err := s.Delete(ctx, h.User, h.Id()); err != nil {
+	if err := s.Delete(ctx, h.User, h.ID()); err != nil {
 		if errors.Is(err, fault.Of(fault.NotFound)) {
 			return nil
 		}

@@ -43,7 +43,7 @@ func (b *runStart) prepare(ctx context.Context) error {
 	}
 	now, k := b.s.Millis(), keys.RunKey(b.h.Log)
 	b.run = &ActiveRun{
-		PK: k.PK, SK: k.SK, ID: b.start.RunID, User: b.h.User, Session: b.h.Id(), Agent: b.start.Agent,
+		PK: k.PK, SK: k.SK, ID: b.start.RunID, User: b.h.User, Session: b.h.ID(), Agent: b.start.Agent,
 		Mode: b.start.Mode, Started: now, Lease: now + b.s.lease.Milliseconds(), Chain: b.start.Chain,
 		GPK: runIndexPK(b.h.Log), GSK: keys.ActivitySK(now, b.h.Log), Slot: b.s.usage.Quotas.Runs > 0, Taken: int64(len(b.input) - len(b.start.Input)),
 		Kept: b.start.OnFailed == run.Keep,
@@ -84,7 +84,7 @@ func (b *runStart) append(ctx context.Context) error {
 		return b.s.stillFree(ctx, b.h, b.start)
 	}
 	with.Writes = func(at eventlog.Head) ([]table.Write, error) { return b.activationWrites(at, nil) }
-	_, err := b.s.logs.AppendToLog(ctx, b.h.OfLog(), b.input, with)
+	_, err := b.s.logs.Append(ctx, b.h.OfLog(), b.input, with)
 	return err
 }
 
@@ -141,5 +141,5 @@ func (b *runStart) activate(m *history.Marker) (table.Write, error) {
 		changes = append(changes, table.Set(table.At(sessions.HeaderCausedBy), b.start.Chain))
 	}
 	up, err := b.h.ActivityChanges(b.newest, b.run.Started)
-	return table.Update(keys.SessionKey(b.h.Id()), append(changes, up...), same...), err
+	return table.Update(keys.SessionKey(b.h.ID()), append(changes, up...), same...), err
 }

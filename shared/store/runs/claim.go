@@ -91,7 +91,7 @@ func (s *Store) takeOver(ctx context.Context, h *sessions.Header, at eventlog.He
 			table.Set(table.At(activeLease), s.Millis()+s.lease.Milliseconds()),
 			table.Set(table.At(activeContinuation), next.Continuation),
 		}, isRun(a), table.Equal(table.At(activeWorker), a.Worker), table.Equal(table.At(activeLease), a.Lease)),
-		table.Update(keys.SessionKey(h.Id()), []table.Change{
+		table.Update(keys.SessionKey(h.ID()), []table.Change{
 			table.Set(table.At(sessions.HeaderContinued), sessions.Continued{Run: a.ID, Number: next.Continuation}),
 		}, h.SameLog(), table.Equal(table.At(sessions.HeaderRun), a.ID)),
 	)...)

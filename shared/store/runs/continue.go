@@ -56,7 +56,7 @@ func (s *Store) saidAfter(ctx context.Context, h *sessions.Header, input *eventl
 		}
 		for _, e := range r.Events {
 			if e.InvocationID == a.ID {
-				e.SessionID = h.Id()
+				e.SessionID = h.ID()
 				out = append(out, e)
 			}
 		}

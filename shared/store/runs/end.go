@@ -285,5 +285,5 @@ func freeSession(h *sessions.Header, a *ActiveRun, how runEnd) table.Write {
 	if h.Queued == 0 {
 		same = append(same, table.NotExists(table.At(sessions.HeaderQueued)))
 	}
-	return table.Update(keys.SessionKey(h.Id()), changes, same...)
+	return table.Update(keys.SessionKey(h.ID()), changes, same...)
 }

@@ -130,7 +130,7 @@ func (s *Store) stateAsOf(ctx context.Context, h *sessions.Header, at eventlog.H
 	}
 	for key := range since {
 		scope, name := session.ScopeOf(key)
-		if _, by := c.Current(scope, name); by != "" && by != h.Id() {
+		if _, by := c.Current(scope, name); by != "" && by != h.ID() {
 			delete(since, key)
 		}
 	}

@@ -83,12 +83,12 @@ func (s *Store) queue(ctx context.Context, h *sessions.Header) (run.Queue, error
 	found, err := s.DB.Get(ctx, keys.QueueKey(h.Log), &item)
 	switch {
 	case err != nil:
-		return run.Queue{}, fmt.Errorf("read the queue of session %s: %w", h.Id(), err)
+		return run.Queue{}, fmt.Errorf("read the queue of session %s: %w", h.ID(), err)
 	case !found:
-		lost := fmt.Errorf("the queue of session %s is missing: %w", h.Id(), table.ErrUnreadable)
+		lost := fmt.Errorf("the queue of session %s is missing: %w", h.ID(), table.ErrUnreadable)
 		return run.Queue{}, s.sessions.NotFoundIfDeleted(ctx, h, lost)
 	case item.Version < h.QueueVersion:
-		return run.Queue{}, fmt.Errorf("the queue of session %s is older than its header: %w", h.Id(), table.ErrUnreadable)
+		return run.Queue{}, fmt.Errorf("the queue of session %s is older than its header: %w", h.ID(), table.ErrUnreadable)
 	case item.Version > h.QueueVersion:
 		return run.Queue{}, table.ErrConditionFailed
 	}
@@ -100,7 +100,7 @@ func (s *Store) queue(ctx context.Context, h *sessions.Header) (run.Queue, error
 func (s *Store) ReadableQueue(ctx context.Context, h *sessions.Header) (run.Queue, error) {
 	q, err := s.queue(ctx, h)
 	if errors.Is(err, table.ErrUnreadable) {
-		s.Base.LeftOut(ctx, keys.QueueKey(h.Log), err)
+		s.LeftOut(ctx, keys.QueueKey(h.Log), err)
 		return run.Queue{}, nil
 	}
 	return q, err
@@ -113,13 +113,14 @@ func (s *Store) neededQueue(ctx context.Context, h *sessions.Header) (run.Queue,
 	if !errors.Is(err, table.ErrUnreadable) {
 		return q, err
 	}
-	s.Base.LeftOut(ctx, keys.QueueKey(h.Log), err)
+	s.LeftOut(ctx, keys.QueueKey(h.Log), err)
 	if h.Queued == 0 {
 		return run.Queue{Version: h.QueueVersion}, nil
 	}
 	return run.Queue{}, fault.New(fault.Conflict, "the session's queued inputs cannot be read")
 }
 
+// DecodeQueue decodes a session's queue.
 func (s *Store) DecodeQueue(item QueueItem) (run.Queue, error) {
 	var body queueBody
 	if err := s.content.Decode(item.Body, &body); err != nil {
@@ -162,7 +163,7 @@ func (s *Store) changeQueue(h *sessions.Header, at eventlog.Head, now run.Queue)
 func (c *queueChange) put() (table.Write, error) {
 	k := keys.QueueKey(c.h.Log)
 	item := QueueItem{
-		PK: k.PK, SK: k.SK, User: c.h.User, Session: c.h.Id(), Version: c.now.Version, Epoch: c.h.Epoch, Seq: c.at.Last(),
+		PK: k.PK, SK: k.SK, User: c.h.User, Session: c.h.ID(), Version: c.now.Version, Epoch: c.h.Epoch, Seq: c.at.Last(),
 	}
 	if len(c.now.Starts) > 0 {
 		item.GPK, item.GSK = queueIndexPK(c.h.Log), keys.ActivitySK(c.s.Millis(), c.h.Log)
@@ -182,7 +183,7 @@ func (c *queueChange) put() (table.Write, error) {
 	}
 	var err error
 	if item.Body, err = c.s.content.Encode(body); err != nil {
-		return table.Write{}, fmt.Errorf("encode the queue of session %s: %w", c.h.Id(), err)
+		return table.Write{}, fmt.Errorf("encode the queue of session %s: %w", c.h.ID(), err)
 	}
 	if c.now.Version == 1 {
 		return table.Put(item, table.ItemNotExists()), nil
@@ -214,5 +215,5 @@ func (c *queueChange) write(ctx context.Context, changes []table.Change, same ..
 		return err
 	}
 	return c.s.DB.Transact(ctx, put,
-		table.Update(keys.SessionKey(c.h.Id()), append(changes, c.header()...), append(same, c.unchanged()...)...))
+		table.Update(keys.SessionKey(c.h.ID()), append(changes, c.header()...), append(same, c.unchanged()...)...))
 }

@@ -148,7 +148,7 @@ func unstorable(err error) bool {
 // was sent. The input loses its ids and changes of state, and its run fails, so that it
 // is in the thread and does not block those behind it.
 func (s *Store) beginBare(ctx context.Context, h *sessions.Header, at eventlog.Head, queue run.Queue, cause error) error {
-	start := queue.Starts[0].Start(h.User, h.Id())
+	start := queue.Starts[0].Start(h.User, h.ID())
 	bare := make([]session.Event, len(start.Input))
 	for i, e := range start.Input {
 		bare[i] = session.Event{Author: e.Author, Fields: e.Fields}

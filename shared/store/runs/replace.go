@@ -53,7 +53,7 @@ func (b *runStart) replace(ctx context.Context) error {
 // discard rewinds the session to before the replaced run, by a marker at a head.
 func (b *runStart) discard(ctx context.Context, at eventlog.Head) (*history.Marker, error) {
 	r := session.Rewind{
-		UserID: b.h.User, SessionID: b.h.Id(), Before: b.plan.Discards, Nonce: "discard-" + b.plan.Discards,
+		UserID: b.h.User, SessionID: b.h.ID(), Before: b.plan.Discards, Nonce: "discard-" + b.plan.Discards,
 	}
 	if _, err := b.s.logs.WriteLowerBound(ctx, keys.InvocationKey(b.h.Log, r.Nonce), b.at.Next); err != nil {
 		return nil, err

@@ -72,6 +72,7 @@ func runIndexPK(log string) string {
 	return runShard(h.Sum32() % runShards)
 }
 
+// Run returns the run as callers see it.
 func (a *ActiveRun) Run() run.Run {
 	r := run.Run{
 		ID: a.ID, SessionID: a.Session, Agent: a.Agent, Mode: a.Mode, Status: run.InProgress, StartedTime: a.Started,
@@ -226,7 +227,7 @@ func (s *Store) PastRun(ctx context.Context, h *sessions.Header, id string) (*ru
 			return true, nil
 		}
 		ended, err := run.EndedBy(r.Events[0])
-		ended.SessionID = h.Id()
+		ended.SessionID = h.ID()
 		past = &ended
 		return false, err
 	})

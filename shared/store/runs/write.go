@@ -19,7 +19,7 @@ func (s *Store) AppendEvents(ctx context.Context, ref run.Ref, events []session.
 	for i := range events {
 		events[i].InvocationID = ref.RunID
 	}
-	done, err := s.logs.AppendToLog(ctx, h.OfLog(), events, eventlog.Along{
+	done, err := s.logs.Append(ctx, h.OfLog(), events, eventlog.Along{
 		Check:    s.whileActive(ref),
 		Annotate: func(_ eventlog.Head, en *eventlog.Entry) { en.OfRun = true },
 	})
@@ -55,7 +55,7 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 	if before == nil {
 		with.From = &at
 	}
-	done, err := s.logs.AppendToLog(ctx, h.OfLog(), []session.Event{e}, with)
+	done, err := s.logs.Append(ctx, h.OfLog(), []session.Event{e}, with)
 	if err != nil {
 		return nil, s.sessions.NotFoundIfDeleted(ctx, h, err)
 	}

@@ -22,6 +22,7 @@ type Rules struct {
 	LeastRange, WholeRange int64
 }
 
+// DefaultRules are the bounds of a deployment that sets none.
 func DefaultRules() Rules {
 	return Rules{Bytes: 4 << 20, Time: 5 * time.Second, LeastRange: 16 << 10, WholeRange: 128 << 10}
 }

@@ -163,7 +163,7 @@ func (r *searching) session(ctx context.Context, c sessions.Candidate) (searchRe
 	case errors.Is(err, fault.Of(fault.NotFound)), errors.Is(err, fault.Of(fault.Forbidden)):
 		return searchResult{}, nil
 	case errors.Is(err, table.ErrUnreadable):
-		r.s.Base.LeftOut(ctx, keys.SessionKey(c.ID), err)
+		r.s.LeftOut(ctx, keys.SessionKey(c.ID), err)
 		return searchResult{}, nil
 	case err != nil:
 		return searchResult{}, fmt.Errorf("session %s: %w", c.ID, err)

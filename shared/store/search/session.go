@@ -58,7 +58,7 @@ func (r *sessionSearch) read(ctx context.Context) (searchResult, error) {
 // found returns the session with a match, as of now: ErrRewound if it has been rewound
 // since.
 func (r *sessionSearch) found(ctx context.Context, match *session.Match) (session.Session, error) {
-	now, err := r.s.sessions.Header(ctx, r.h.User, r.h.Id())
+	now, err := r.s.sessions.Header(ctx, r.h.User, r.h.ID())
 	if err != nil {
 		return session.Session{}, err
 	}

@@ -50,7 +50,7 @@ func (w *wordSet) words(ctx context.Context, s *Store, position int64) (search.S
 	}
 	words, err := w.decode(s)
 	if err != nil {
-		s.Base.LeftOut(ctx, table.NewKey(w.PK, w.SK), err)
+		s.LeftOut(ctx, table.NewKey(w.PK, w.SK), err)
 		w.broken = true
 	}
 	return words, err == nil
@@ -127,11 +127,11 @@ func (l *wordSets) readMore(ctx context.Context) error {
 	for _, item := range page.Items {
 		set := &wordSet{}
 		if err := table.Decode(item, set); err != nil {
-			l.r.s.Base.LeftOut(ctx, records.KeyOf(item), err)
+			l.r.s.LeftOut(ctx, records.KeyOf(item), err)
 			set.PK, set.SK, set.broken = table.Text(item, table.PK), table.Text(item, table.SK), true
 		}
 		if set.from, err = strconv.ParseInt(strings.TrimPrefix(set.SK, keys.PrefixWordSet), 10, 64); err != nil {
-			l.r.s.Base.LeftOut(ctx, records.KeyOf(item), err)
+			l.r.s.LeftOut(ctx, records.KeyOf(item), err)
 			continue
 		}
 		l.r.spend(int64(len(set.Words)))

@@ -76,7 +76,7 @@ func (h *Header) ActivityChanges(newest func() (bool, error), now int64) ([]tabl
 
 // moveToTop is the change that moves the session to the top of its user's list.
 func (h *Header) moveToTop(now int64) table.Change {
-	return table.Set(table.At(keys.AttrGSK), keys.ActivitySK(now, h.Id()))
+	return table.Set(table.At(keys.AttrGSK), keys.ActivitySK(now, h.ID()))
 }
 
 // TouchActivity moves the session to the top of its user's list. If it is there
@@ -93,12 +93,12 @@ func (s *Store) TouchActivity(ctx context.Context, h *Header, newest func() (boo
 		changes = append(changes, h.moveToTop(now))
 	}
 	if err == nil {
-		err = s.DB.Update(ctx, keys.SessionKey(h.Id()), changes, h.SameLog(), table.Less(table.At(HeaderLastActivity), now))
+		err = s.DB.Update(ctx, keys.SessionKey(h.ID()), changes, h.SameLog(), table.Less(table.At(HeaderLastActivity), now))
 	}
 	if err == nil && !onTop {
 		s.onTop.Put(h.GPK, knownActivity{h.PK, s.Now()})
 	}
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
-		s.Log.WarnContext(ctx, "session list not updated", "session_id", h.Id(), "error", err)
+		s.Log.WarnContext(ctx, "session list not updated", "session_id", h.ID(), "error", err)
 	}
 }

@@ -58,7 +58,7 @@ func (s *Store) appendTo(ctx context.Context, h *Header, a session.Append) ([]se
 		newest = s.seenNewest
 	}
 	onTop := newest(ctx, h)
-	done, err := s.logs.AppendToLog(ctx, h.OfLog(), events, with)
+	done, err := s.logs.Append(ctx, h.OfLog(), events, with)
 	if err != nil {
 		return nil, 0, s.NotFoundIfDeleted(ctx, h, err)
 	}

@@ -55,7 +55,7 @@ func (s *Store) NewHeader(n session.New, meta []byte) *Header {
 	now, k := s.Millis(), keys.SessionKey(n.ID)
 	h := &Header{
 		PK: k.PK, SK: k.SK, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
-		Status: session.Idle, Meta: meta, Log: s.Base.NewLog(), Version: 1,
+		Status: session.Idle, Meta: meta, Log: s.NewLog(), Version: 1,
 		Created: now, LastActivity: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, CausedBy: n.Chain, NamedIDs: true,
 		GPK: keys.ActivityPK(n.UserID), GSK: keys.ActivitySK(now, n.ID),
 	}
@@ -175,7 +175,7 @@ func (s *Store) patch(ctx context.Context, h *Header, p session.Patch) error {
 	unchanged := table.And(h.SameLog(), table.Equal(table.At(HeaderVersion), h.Version))
 	h.Version++
 	h.LastActivity = max(s.Millis(), h.LastActivity+1)
-	h.GSK = keys.ActivitySK(h.LastActivity, h.Id())
+	h.GSK = keys.ActivitySK(h.LastActivity, h.ID())
 	changes := []table.Change{
 		table.Set(table.At(HeaderVersion), h.Version),
 		table.Set(table.At(HeaderLastActivity), h.LastActivity),
@@ -194,7 +194,7 @@ func (s *Store) patch(ctx context.Context, h *Header, p session.Patch) error {
 	}
 	if p.Retention != nil {
 		kept, timer := s.retentionChange(h, *p.Retention)
-		return s.DB.Transact(ctx, table.Update(keys.SessionKey(h.Id()), append(changes, kept...), unchanged), timer)
+		return s.DB.Transact(ctx, table.Update(keys.SessionKey(h.ID()), append(changes, kept...), unchanged), timer)
 	}
-	return s.DB.Update(ctx, keys.SessionKey(h.Id()), changes, unchanged)
+	return s.DB.Update(ctx, keys.SessionKey(h.ID()), changes, unchanged)
 }

@@ -31,6 +31,7 @@ func (s *Store) Events(
 	})
 }
 
+// EventsOf returns a page of the events of a session as it was read.
 func (s *Store) EventsOf(ctx context.Context, h *Header, q session.EventQuery) (session.EventPage, error) {
 	return s.EventsAt(ctx, h, nil, q)
 }

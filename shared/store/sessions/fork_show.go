@@ -12,7 +12,7 @@ import (
 // Show returns an event as the session's readers see it. Inherited events have
 // ids of the fork's own, which are always the same.
 func (h *Header) Show(r session.Range, e session.Event) session.Event {
-	e.SessionID = h.Id()
+	e.SessionID = h.ID()
 	e.Seq = r.Seq + e.Seq - r.From
 	if r.Log == h.Log {
 		return e
@@ -24,7 +24,7 @@ func (h *Header) Show(r session.Range, e session.Event) session.Event {
 	}
 	fields := maps.Clone(e.Fields)
 	for name, raw := range fields {
-		fields[name] = session.RewriteForFork(raw, h.Id(), taskID)
+		fields[name] = session.RewriteForFork(raw, h.ID(), taskID)
 	}
 	e.Fields = fields
 	return e

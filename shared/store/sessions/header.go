@@ -126,7 +126,8 @@ type Origin struct {
 	Lineage []Lineage `dynamodbav:"an,omitempty"`
 }
 
-func (h *Header) Id() string { return h.PK[len(keys.PrefixSession):] }
+// ID returns the session's id.
+func (h *Header) ID() string { return h.PK[len(keys.PrefixSession):] }
 
 // FailedRun returns the last run, if it failed.
 func (h *Header) FailedRun() string { return cmp.Or(h.UnfinishedRun, h.KeptRun) }
@@ -172,5 +173,5 @@ func (h *Header) Shown() (session.Timeline, error) {
 
 // OfLog names the session's log.
 func (h *Header) OfLog() eventlog.Log {
-	return eventlog.Log{Name: h.Log, Session: h.Id(), User: h.User, App: h.App, Base: h.Base(), NamedIDs: h.NamedIDs}
+	return eventlog.Log{Name: h.Log, Session: h.ID(), User: h.User, App: h.App, Base: h.Base(), NamedIDs: h.NamedIDs}
 }

@@ -26,7 +26,7 @@ func (h *Header) Unmatchable(err error) error {
 			continue
 		}
 		if met.Log == h.Log && met.ForkCount == h.ForkCount && met.Epoch == h.Epoch && maps.Equal(met.Saving, h.Saving) {
-			return fmt.Errorf("%w: the attributes of session %s have another form than this version writes", table.ErrUnreadable, h.Id())
+			return fmt.Errorf("%w: the attributes of session %s have another form than this version writes", table.ErrUnreadable, h.ID())
 		}
 	}
 	return err

@@ -74,7 +74,7 @@ func (s *Store) NotFoundIfDeleted(ctx context.Context, h *Header, err error) err
 	return s.logs.DeletedOr(ctx, h.Log, err)
 }
 
-// holds implements owner. If the session has lost the log, that is swept again, since an
+// Holds implements eventlog.Owner. If the session has lost the log, that is swept again, since an
 // entry may have come after the last sweep.
 func (s *Store) Holds(ctx context.Context, l eventlog.Log) error {
 	now, err := s.Header(ctx, l.User, l.Session)
@@ -94,10 +94,10 @@ func (s *Store) Holds(ctx context.Context, l eventlog.Log) error {
 func (s *Store) Render(h *Header, at eventlog.Head) (session.Session, error) {
 	var meta json.RawMessage
 	if err := s.content.Decode(h.Meta, &meta); err != nil {
-		return session.Session{}, fmt.Errorf("metadata of session %s: %w", h.Id(), err)
+		return session.Session{}, fmt.Errorf("metadata of session %s: %w", h.ID(), err)
 	}
 	out := session.Session{
-		ID:          h.Id(),
+		ID:          h.ID(),
 		UserID:      h.User,
 		AppName:     h.App,
 		Agent:       h.Agent,
@@ -155,7 +155,7 @@ func (s *Store) HeaderAndHeadBy(ctx context.Context, read HeaderReader, userID, 
 // createdAgain returns ErrRewound if a session whose log was deleted has another log now,
 // and err otherwise.
 func (s *Store) createdAgain(ctx context.Context, read HeaderReader, h *Header, err error) error {
-	now, failed := read(ctx, h.User, h.Id())
+	now, failed := read(ctx, h.User, h.ID())
 	switch {
 	case failed != nil:
 		return failed

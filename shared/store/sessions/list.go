@@ -46,12 +46,12 @@ func (s *Store) ByActivity(ctx context.Context, q session.ListQuery) (found []Ca
 		for _, item := range items {
 			var h Header
 			if err := table.Decode(item, &h); err != nil {
-				s.Base.LeftOut(ctx, records.KeyOf(item), err)
+				s.LeftOut(ctx, records.KeyOf(item), err)
 				continue
 			}
 			looked++
 			if q.Matches(h.Agent, h.Status, h.Name) {
-				found = append(found, Candidate{ID: h.Id(), Owner: q.UserID, Position: h.GSK})
+				found = append(found, Candidate{ID: h.ID(), Owner: q.UserID, Position: h.GSK})
 			}
 			if len(found) == q.Limit || looked == ListScan {
 				next = h.GSK
@@ -103,7 +103,7 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 	for _, item := range items {
 		var h Header
 		if err := table.Decode(item, &h); err != nil {
-			s.Base.LeftOut(ctx, records.KeyOf(item), err)
+			s.LeftOut(ctx, records.KeyOf(item), err)
 			continue
 		}
 		if h.User != userID {
@@ -111,7 +111,7 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 		}
 		group.Go(func() error {
 			var err error
-			out[slices.Index(ids, h.Id())], err = s.listed(ctx, &h)
+			out[slices.Index(ids, h.ID())], err = s.listed(ctx, &h)
 			return err
 		})
 	}
@@ -135,7 +135,7 @@ func (s *Store) listed(ctx context.Context, h *Header) (session.Session, error) 
 	}
 	shown, err := s.Render(h, at)
 	if errors.Is(err, table.ErrUnreadable) {
-		s.Base.LeftOut(ctx, table.NewKey(h.PK, h.SK), err)
+		s.LeftOut(ctx, table.NewKey(h.PK, h.SK), err)
 		return session.Session{}, nil
 	}
 	return shown, err

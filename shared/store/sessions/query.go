@@ -15,5 +15,5 @@ func KeysOnly(q table.Query) table.Query {
 // StillUnforked keeps a task's creation or deletion out of forks that are made
 // concurrently: they show the tasks as they were.
 func (h *Header) StillUnforked() table.Write {
-	return table.Check(keys.SessionKey(h.Id()), h.Unforked())
+	return table.Check(keys.SessionKey(h.ID()), h.Unforked())
 }

@@ -16,7 +16,7 @@ import (
 // other sessions of the user compete with it.
 const countTries = 10
 
-// limitsBytes implements owner.
+// LimitsBytes implements eventlog.Owner.
 func (s *Store) LimitsBytes() bool { return s.usage.Quotas.Bytes > 0 }
 
 // AdmitBytes returns fault.Busy if the user may not store more.

@@ -29,7 +29,8 @@ func (s *Store) Find(ctx context.Context, userID, id string) (Ref, error) {
 	return h.Ref(), nil
 }
 
-func (h *Header) Ref() Ref { return Ref{ID: h.Id(), User: h.User, Log: h.Log} }
+// Ref returns the reference to the session.
+func (h *Header) Ref() Ref { return Ref{ID: h.ID(), User: h.User, Log: h.Log} }
 
 // Check returns a write whose condition holds while the session is still the one
 // that was found.

@@ -26,6 +26,7 @@ type Timer struct {
 // 1,000 write units a second.
 const ExpireShards = 4
 
+// ExpireShard is the partition of a shard of the retention timers.
 func ExpireShard(n uint32) string { return fmt.Sprintf("EXPIRE#%d", n) }
 
 func expireIndexPK(log string) string {
@@ -47,7 +48,7 @@ func (h *Header) Retained() session.Retained {
 func (h *Header) setTimer(active int64) table.Write {
 	k := keys.TimerKey(h.Log)
 	return table.Put(Timer{
-		PK: k.PK, SK: k.SK, User: h.User, Session: h.Id(),
+		PK: k.PK, SK: k.SK, User: h.User, Session: h.ID(),
 		GPK: expireIndexPK(h.Log), GSK: keys.ActivitySK(h.Retained().Expires(active), h.Log),
 	})
 }

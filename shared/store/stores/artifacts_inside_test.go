@@ -13,12 +13,12 @@ import (
 )
 
 // restoreVersion carries out the write by which a rewind restores one artifact.
-func restoreVersion(ctx context.Context, s *stores.Store, user, id, name string, version int64) (int64, error) {
-	h, err := s.SessionStore.Header(ctx, user, id)
+func restoreVersion(ctx context.Context, s *stores.Store, id, name string, version int64) (int64, error) {
+	h, err := s.Header(ctx, alice, id)
 	if err != nil {
 		return 0, err
 	}
-	put, next, err := s.ArtifactStore.RestoredVersion(ctx, h, name, version)
+	put, next, err := s.RestoredVersion(ctx, h, name, version)
 	if err != nil {
 		return 0, err
 	}
@@ -28,11 +28,11 @@ func restoreVersion(ctx context.Context, s *stores.Store, user, id, name string,
 // inherit makes a session's log inherit artifacts from another's, by name up to a
 // version, like a fork.
 func inherit(ctx context.Context, s *stores.Store, user, id, from string, upTo map[string]int64) error {
-	h, err := s.SessionStore.Header(ctx, user, id)
+	h, err := s.Header(ctx, user, id)
 	if err != nil {
 		return err
 	}
-	source, err := s.SessionStore.Header(ctx, user, from)
+	source, err := s.Header(ctx, user, from)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func inherit(ctx context.Context, s *stores.Store, user, id, from string, upTo m
 
 // partition lists the sort keys of the artifacts in a session's log.
 func partition(ctx context.Context, s *stores.Store, user, id string) ([]string, error) {
-	h, err := s.SessionStore.Header(ctx, user, id)
+	h, err := s.Header(ctx, user, id)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func TestArtifacts_numbersEnd(t *testing.T) {
 	if !errors.Is(err, fault.Of(fault.Invalid)) {
 		t.Errorf("got %v, want it refused", err)
 	}
-	if _, err := restoreVersion(t.Context(), s, alice, "fork", "a", -1); !errors.Is(err, fault.Of(fault.Invalid)) {
+	if _, err := restoreVersion(t.Context(), s, "fork", "a", -1); !errors.Is(err, fault.Of(fault.Invalid)) {
 		t.Errorf("restore: got %v, want it refused", err)
 	}
 	if keys, err := partition(t.Context(), s, alice, "fork"); err != nil || len(keys) > 0 {

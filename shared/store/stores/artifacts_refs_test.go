@@ -120,7 +120,7 @@ func TestArtifactsRestored(t *testing.T) {
 	mustCreate(t, s, alice, "s", nil)
 	restore := func(name string, version, want int64) {
 		t.Helper()
-		got, err := restoreVersion(t.Context(), s, alice, "s", name, version)
+		got, err := restoreVersion(t.Context(), s, "s", name, version)
 		if err != nil || got != want {
 			t.Fatalf("restore %s@%d: got version %d, %v; want %d", name, version, got, err, want)
 		}
@@ -169,10 +169,10 @@ func TestArtifactsInherited(t *testing.T) {
 		mustPut(t, s, alice, "root", name, big)
 	}
 	mustPut(t, s, alice, "root", "ref", "0")
-	if _, err := restoreVersion(t.Context(), s, alice, "root", "gone", -1); err != nil {
+	if _, err := restoreVersion(t.Context(), s, "root", "gone", -1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := restoreVersion(t.Context(), s, alice, "root", "ref", 0); err != nil {
+	if _, err := restoreVersion(t.Context(), s, "root", "ref", 0); err != nil {
 		t.Fatal(err)
 	}
 	mustInherit := func(id, from string, upTo map[string]int64) {
@@ -224,7 +224,7 @@ func TestArtifactsInherited(t *testing.T) {
 		}
 	}
 	mustRead(t, s, newest("leaf", "b"), big)
-	if _, err := restoreVersion(t.Context(), s, alice, "leaf", "b", 0); err != nil {
+	if _, err := restoreVersion(t.Context(), s, "leaf", "b", 0); err != nil {
 		t.Fatal(err)
 	}
 	mustRead(t, s, newest("leaf", "b"), "b0")

@@ -84,7 +84,7 @@ func TestImport_of_versions_with_impossible_names(t *testing.T) {
 	clean := mustExport(t, s, "s")
 	t.Run("an export leaves them out", func(t *testing.T) {
 		for _, name := range []string{"a/b", "user:a/b", ".."} {
-			if _, err := restoreVersion(t.Context(), s, alice, "s", name, 3); err != nil {
+			if _, err := restoreVersion(t.Context(), s, "s", name, 3); err != nil {
 				t.Fatalf("%q: %v", name, err)
 			}
 		}

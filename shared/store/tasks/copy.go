@@ -43,9 +43,9 @@ func (s *Store) copyToFork(ctx context.Context, h *sessions.Header, id string) (
 	}
 	k := keys.TaskPointerKey(h.Log, id)
 	p := TaskPointer{
-		PK: k.PK, SK: k.SK, User: h.User, Session: h.Id(), Created: seen.Item.Created,
+		PK: k.PK, SK: k.SK, User: h.User, Session: h.ID(), Created: seen.Item.Created,
 		Position: seen.Seq, Invocations: spots, CopiedAt: seen.Seq,
-		GPK: keys.TaskIndexPK(h.User, id), GSK: keys.ActivitySK(seen.Item.Created, h.Id()),
+		GPK: keys.TaskIndexPK(h.User, id), GSK: keys.ActivitySK(seen.Item.Created, h.ID()),
 	}
 	if p.Invocations == nil {
 		p.Invocations = map[string]InvocationPosition{}

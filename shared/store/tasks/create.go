@@ -40,8 +40,8 @@ func (s *Store) createTask(ctx context.Context, h *sessions.Header, t task.Save)
 func (s *Store) newPointer(h *sessions.Header, id string) *TaskPointer {
 	now, k := s.Millis(), keys.TaskPointerKey(h.Log, id)
 	return &TaskPointer{
-		PK: k.PK, SK: k.SK, User: h.User, Session: h.Id(), Created: now, Invocations: map[string]InvocationPosition{},
-		GPK: keys.TaskIndexPK(h.User, id), GSK: keys.ActivitySK(now, h.Id()),
+		PK: k.PK, SK: k.SK, User: h.User, Session: h.ID(), Created: now, Invocations: map[string]InvocationPosition{},
+		GPK: keys.TaskIndexPK(h.User, id), GSK: keys.ActivitySK(now, h.ID()),
 	}
 }
 
@@ -72,14 +72,14 @@ func (s *Store) createPlaced(ctx context.Context, h *sessions.Header, t task.Sav
 	}
 	s.sessions.CountBytes(ctx, h.OfLog(), usage.Kilobytes(item.Stored()))
 	h.Recorded = true
-	return content.task(h.Id(), p.id(), item), true, nil
+	return content.task(h.ID(), p.id(), item), true, nil
 }
 
 // putPlaced writes the three items of a new task.
 func (s *Store) putPlaced(ctx context.Context, h *sessions.Header, p *TaskPointer, item *TaskItem) error {
 	var before []eventlog.Placement
 	whole := func() bool { return len(before) >= newTasksMost }
-	done, err := s.logs.AppendToLog(ctx, h.OfLog(), []session.Event{{InvocationID: p.id(), Author: "system"}}, eventlog.Along{
+	done, err := s.logs.Append(ctx, h.OfLog(), []session.Event{{InvocationID: p.id(), Author: "system"}}, eventlog.Along{
 		Task: p.id(),
 		Check: func(ctx context.Context, at eventlog.Head) (err error) {
 			if err = s.stillNew(ctx, h, p); err == nil {

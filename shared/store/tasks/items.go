@@ -56,8 +56,10 @@ func (p *TaskPointer) id() string { return p.SK[len(keys.PrefixTaskPointer):] }
 
 func (p *TaskPointer) key() table.Key { return table.NewKey(p.PK, p.SK) }
 
+// Log returns the log of the task's session.
 func (p *TaskPointer) Log() string { return p.PK[len(keys.PrefixLog):] }
 
+// TaskKey returns the key of the task itself.
 func (p *TaskPointer) TaskKey() table.Key { return keys.TaskKey(p.Log(), p.Position, p.id()) }
 
 // unmoved is the condition that the pointer is unchanged since it was read.
@@ -108,6 +110,7 @@ func (item *TaskItem) SameVersion() table.Condition {
 	)
 }
 
+// TaskBody is the content of a task.
 type TaskBody struct {
 	UserMessage json.RawMessage               `json:"um,omitempty"`
 	Bubbles     json.RawMessage               `json:"mb"`
@@ -156,10 +159,10 @@ func (s *Store) Shown(
 		return task.Task{}, fmt.Errorf("task %s: %w", id, errors.Join(table.ErrUnreadable, err))
 	}
 	if item.PK != keys.LogPK(h.Log) {
-		content.Bubbles = session.RewriteForFork(content.Bubbles, h.Id(), func(string) string { return id })
-		content.Metadata = session.RewriteForFork(content.Metadata, h.Id(), func(string) string { return id })
+		content.Bubbles = session.RewriteForFork(content.Bubbles, h.ID(), func(string) string { return id })
+		content.Metadata = session.RewriteForFork(content.Metadata, h.ID(), func(string) string { return id })
 	}
-	t := content.task(h.Id(), id, item)
+	t := content.task(h.ID(), id, item)
 	t.Place, t.TakenOver = seen.Seq, seen.Seq <= h.Taken()
 	return t, nil
 }

@@ -72,7 +72,7 @@ func (s *Store) placeInvocations(ctx context.Context, h *sessions.Header, p *Tas
 		}
 	}
 	for batch := range slices.Chunk(entries, session.MaxBatch) {
-		done, err := s.logs.AppendToLog(ctx, h.OfLog(), batch, eventlog.Along{Task: p.id()})
+		done, err := s.logs.Append(ctx, h.OfLog(), batch, eventlog.Along{Task: p.id()})
 		if err != nil {
 			return err
 		}

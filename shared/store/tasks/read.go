@@ -92,7 +92,7 @@ func (s *Store) listedTask(
 			}
 		}
 		if errors.Is(err, table.ErrUnreadable) || errors.Is(err, content.ErrChunksGone) {
-			s.Base.LeftOut(ctx, seen.Item.key(), err)
+			s.LeftOut(ctx, seen.Item.key(), err)
 			return task.Task{}, false, nil
 		}
 		return t, err == nil, err

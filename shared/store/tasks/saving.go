@@ -60,7 +60,7 @@ func (s *Store) announce(ctx context.Context, h *sessions.Header, w TaskWrite) (
 	}
 	next[id] = sessions.Saving{Time: now, Version: max(w.Old.Version, next[id].Version)}
 	changes := []table.Change{table.Set(table.At(sessions.HeaderSaving), next)}
-	if err := s.DB.Update(ctx, keys.SessionKey(h.Id()), changes, h.Unforked(), SameSaving(h)); err != nil {
+	if err := s.DB.Update(ctx, keys.SessionKey(h.ID()), changes, h.Unforked(), SameSaving(h)); err != nil {
 		return false, err
 	}
 	h.Saving, h.Recorded = next, true

@@ -120,7 +120,7 @@ func (s *Store) updateTask(
 	if err := s.PutTask(ctx, h, w, content); err != nil {
 		return task.Task{}, false, err
 	}
-	return content.task(h.Id(), p.id(), next), !found || old.Gone, nil
+	return content.task(h.ID(), p.id(), next), !found || old.Gone, nil
 }
 
 // TaskWrite replaces one version of a task by the next.

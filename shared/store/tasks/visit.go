@@ -206,7 +206,7 @@ func (s *Store) taskQuery(
 			err := table.Decode(attrs, &item)
 			seq, id, keyErr := keys.TaskOf(item.SK)
 			if err = errors.Join(err, keyErr); err != nil {
-				s.Base.LeftOut(ctx, records.KeyOf(attrs), err)
+				s.LeftOut(ctx, records.KeyOf(attrs), err)
 				continue
 			}
 			if more, err := visit(TaskSeen{Seq: seq, Id: id, Item: &item}); err != nil || !more {

@@ -25,7 +25,7 @@ func (s *Store) CountShared(ctx context.Context, user string, n int64) {
 	if s.Quotas.Bytes == 0 || n == 0 {
 		return
 	}
-	once := s.Base.NewLog()
+	once := s.NewLog()
 	err := s.DB.Update(ctx, keys.QuotaKey(user), []table.Change{
 		table.Add(table.At(QuotaBytes), n), table.Set(table.At(quotaAddition), once),
 	}, table.NotEqual(table.At(quotaAddition), once)) // otherwise it was added and the answer lost

@@ -32,6 +32,7 @@ type QuotaItem struct {
 	Bytes    *int64 `dynamodbav:"b,omitempty"` // of sessions and shared artifacts
 }
 
+// QuotaItem reads a user's usage.
 func (s *Store) QuotaItem(ctx context.Context, user string) (*QuotaItem, error) {
 	var q QuotaItem
 	if _, err := s.DB.Get(ctx, keys.QuotaKey(user), &q); err != nil {

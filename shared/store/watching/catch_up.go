@@ -122,7 +122,7 @@ func (f *catchUp) messagesFor(ctx context.Context, e session.Event, prev watch.C
 // Log returns the session's log as it was read.
 func (f *catchUp) log() watch.Log {
 	return watch.Log{
-		SessionID: f.h.Id(), Epoch: f.h.Epoch, Head: f.at.Last(), Offset: f.at.Offset, Base: f.h.Base(),
+		SessionID: f.h.ID(), Epoch: f.h.Epoch, Head: f.at.Last(), Offset: f.at.Offset, Base: f.h.Base(),
 	}
 }
 
@@ -196,7 +196,7 @@ func (f *catchUp) queue(ctx context.Context, stand watch.Cursor) ([]watch.Messag
 		return nil, err
 	}
 	m := watch.QueueOf(q, stand)
-	m.SessionID = f.h.Id()
+	m.SessionID = f.h.ID()
 	return []watch.Message{m}, nil
 }
 
@@ -205,7 +205,7 @@ func (f *catchUp) queue(ctx context.Context, stand watch.Cursor) ([]watch.Messag
 // carry a status that a run among them has ended, after that end, where no later
 // message corrects it.
 func (f *catchUp) status(ctx context.Context, prev watch.Cursor) (watch.Message, error) {
-	now, err := f.s.sessions.Header(ctx, f.h.User, f.h.Id())
+	now, err := f.s.sessions.Header(ctx, f.h.User, f.h.ID())
 	if err != nil {
 		return watch.Message{}, err
 	}

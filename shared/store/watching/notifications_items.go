@@ -94,7 +94,7 @@ func savedArtifact(c records.Change, pk string) ([]delivery.Event, error) {
 }
 
 func givenFeedback(c records.Change) ([]delivery.Event, error) {
-	var item feedback.FeedbackItem
+	var item feedback.Item
 	if ok, err := readAttributed(c, &item); err != nil || !ok {
 		return nil, err
 	}

@@ -146,7 +146,7 @@ func offsetAt(e session.Event, at eventlog.Head) int64 {
 // the header was read, and returns the header as it is now: a status must not be older
 // than its cursor, because no later message would correct it.
 func (s *Store) sameStatus(ctx context.Context, h *sessions.Header) (*sessions.Header, error) {
-	now, err := s.sessions.Header(ctx, h.User, h.Id())
+	now, err := s.sessions.Header(ctx, h.User, h.ID())
 	if err != nil {
 		return nil, err
 	}
