@@ -27,6 +27,8 @@ type Config struct {
 	StreamURL string
 	// Token returns the bearer token of each request.
 	Token TokenSource
+	// User is the user that a service acts for; "" is the user of the token.
+	User string
 	// HTTP sends the requests; nil means http.DefaultClient. It should have no
 	// Timeout, which would also end the streams of Watch.
 	HTTP *http.Client
@@ -82,7 +84,7 @@ func New(c Config) (*Client, error) {
 		c.Random = rand.Float64
 	}
 	t := &transport{
-		http: c.HTTP, tokens: newTokens(c.Token), timeout: c.Timeout, random: c.Random,
+		http: c.HTTP, tokens: newTokens(c.Token), user: c.User, timeout: c.Timeout, random: c.Random,
 		base: strings.TrimRight(c.URL, "/"), streams: strings.TrimRight(c.StreamURL, "/"),
 	}
 	return newClient(t), nil
@@ -93,6 +95,15 @@ func New(c Config) (*Client, error) {
 func (c *Client) WithToken(source TokenSource) *Client {
 	t := *c.transport
 	t.tokens = newTokens(source)
+	return newClient(&t)
+}
+
+// WithUser returns a client of a service that acts for a user, with the same token source;
+// "" is the service itself. Both share the connections. It is cheap, so a server can make
+// one for each request.
+func (c *Client) WithUser(userID string) *Client {
+	t := *c.transport
+	t.user = userID
 	return newClient(&t)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -24,6 +25,7 @@ const (
 type transport struct {
 	http    *http.Client
 	tokens  *tokens
+	user    string // that a service acts for; "" is the token's
 	timeout time.Duration
 	random  func() float64
 	base    string
@@ -204,6 +206,9 @@ func (t *transport) send(ctx context.Context, p *prepared, token string) (*http.
 	}
 	req.Header = p.header.Clone()
 	req.Header.Set("Authorization", "Bearer "+token)
+	if t.user != "" {
+		req.Header.Set("Rethread-User", url.PathEscape(t.user))
+	}
 	res, err := t.http.Do(req)
 	if err != nil {
 		return nil, noAnswer(err)

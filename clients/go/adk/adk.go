@@ -25,13 +25,16 @@ type Remote struct {
 	// be that user. It is called before every attempt, so it should cache, and once
 	// more after the API has rejected a token.
 	Token func(ctx context.Context, userID string) (string, error)
+	// ServiceToken returns the bearer token of a service, which then acts for each user,
+	// instead of Token.
+	ServiceToken func(ctx context.Context) (string, error)
 	// Client sends the requests; nil means http.DefaultClient. An attempt has 30
 	// seconds, a call with all its attempts 60.
 	Client *http.Client
 }
 
 // NewRemote returns services that call the HTTP API. It returns an error if the
-// URL is not an http or https URL or Token is nil. It sends no request.
+// URL is not an http or https URL, or unless one of Token and ServiceToken is set. It sends no request.
 func NewRemote(r Remote, options ...Option) (*Services, error) {
 	users, err := newUsers(r)
 	if err != nil {

@@ -16,13 +16,18 @@ const maxPage = 1000
 type users struct {
 	client *rethread.Client
 	token  func(ctx context.Context, userID string) (string, error)
+	acts   bool // for each user, with one token
 }
 
 func newUsers(r Remote) (*users, error) {
-	if r.Token == nil {
-		return nil, errors.New("the HTTP API requires a token function")
+	if (r.Token == nil) == (r.ServiceToken == nil) {
+		return nil, errors.New("the HTTP API requires one token function")
 	}
 	u := &users{token: r.Token}
+	if r.ServiceToken != nil {
+		u.acts = true
+		u.token = func(ctx context.Context, _ string) (string, error) { return r.ServiceToken(ctx) }
+	}
 	var err error
 	u.client, err = rethread.New(rethread.Config{
 		URL: strings.TrimRight(r.URL, "/") + "/api/v1", HTTP: r.Client, Token: u.source(""),
@@ -31,7 +36,12 @@ func newUsers(r Remote) (*users, error) {
 }
 
 // as returns the client of a user.
-func (u *users) as(userID string) *rethread.Client { return u.client.WithToken(u.source(userID)) }
+func (u *users) as(userID string) *rethread.Client {
+	if u.acts {
+		return u.client.WithUser(userID)
+	}
+	return u.client.WithToken(u.source(userID))
+}
 
 // source returns the token source of a user. After a rejected token the function for
 // tokens is called again, and the request is repeated if it returns another one.

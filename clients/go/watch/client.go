@@ -43,6 +43,7 @@ type Config struct {
 	// Token returns a bearer token, which should be valid for some more minutes. It
 	// is called for each connection and each page of a thread, so it should cache.
 	Token func(context.Context) (string, error)
+	User  string // that a service acts for; "" is the user of the token
 
 	HTTP *http.Client // nil means http.DefaultClient; also dials the websocket
 	Log  *slog.Logger // nil discards the log

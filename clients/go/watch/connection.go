@@ -103,6 +103,9 @@ func (c *Client) dial(ctx context.Context) (*connection, error) {
 	}
 	query := at.Query()
 	query.Set("token", token)
+	if c.User != "" {
+		query.Set("user", c.User)
+	}
 	at.RawQuery = query.Encode()
 	socket, resp, err := websocket.Dial(dialing, at.String(), &websocket.DialOptions{HTTPClient: c.HTTP}) //nolint:bodyclose // Dial closes it
 	if err != nil {

@@ -25,7 +25,7 @@ func newAPI(c Config) (*rethread.Client, error) {
 		return nil, fmt.Errorf("%w: WSURL: it is not an address such as wss://live.example/v1", rethread.ErrInvalid)
 	}
 	source := func(ctx context.Context, _ string) (string, error) { return c.Token(ctx) }
-	return rethread.New(rethread.Config{URL: c.HTTPURL, Token: source, HTTP: c.HTTP})
+	return rethread.New(rethread.Config{URL: c.HTTPURL, Token: source, User: c.User, HTTP: c.HTTP})
 }
 
 // schemes are those of addresses of a WebSocket.

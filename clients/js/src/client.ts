@@ -81,6 +81,11 @@ export class Rethread {
     this.streams = new Streams(transport, { ...globals(), ...options.environment });
   }
 
+  /** A client of a service that acts for a user, with the same options. It has its own `close`. */
+  withUser(user: string): Rethread {
+    return new Rethread({ ...this.#options, user });
+  }
+
   /**
    * Watches a session live until `close` or a final error. It retries all other failures, and
    * reconnects when the page becomes visible or the network returns.
@@ -117,13 +122,14 @@ export class Rethread {
   }
 
   #access(sessionId: string, closed: () => void): Access {
-    const { wsUrl, environment } = this.#options;
+    const { wsUrl, environment, user } = this.#options;
     if (!wsUrl) throw new TypeError('watching needs wsUrl, the address of the WebSocket API');
     const transport = this.#transport;
     return {
       sessionId,
       wsUrl,
       tokens: transport.tokens,
+      user,
       random: transport.random,
       environment: { ...globals(), ...environment },
       read: (query, signal) =>

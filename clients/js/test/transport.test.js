@@ -469,3 +469,13 @@ test('imports', async () => {
 async function settled(turns = 20) {
   for (let i = 0; i < turns; i++) await new Promise((done) => setImmediate(done));
 }
+
+test('a service acts for a user', async () => {
+  const { client, requests } = fake([session, session], { user: 'auth0|ä' });
+  await client.sessions.get('s');
+  await client.withUser('bob').sessions.get('s');
+  assert.deepEqual(
+    requests.map(({ headers }) => headers['rethread-user'] ?? headers['Rethread-User']),
+    ['auth0%7C%C3%A4', 'bob'],
+  );
+});

@@ -16,6 +16,8 @@ export interface TransportOptions {
   /** The address for exports and agents, if it is another one: the stack's output StreamUrl with /api/v1. */
   streamUrl?: string;
   token: TokenSource;
+  /** The user that a service acts for; by default the token's. Pages of browsers cannot send it. */
+  user?: string;
   /** Replaces the global fetch. */
   fetch?: typeof globalThis.fetch;
   /** Milliseconds for a call with all its attempts; by default 60,000. */
@@ -109,7 +111,8 @@ export class Transport {
     const request = new Request(input, init);
     return this.#authorized((token) => {
       const copy = request.clone(); // a body can be sent only once
-      copy.headers.set('Authorization', `Bearer ${token}`);
+      for (const [name, value] of Object.entries(this.#identity(token)))
+        copy.headers.set(name, value);
       return this.#send(copy);
     });
   };
@@ -155,7 +158,7 @@ export class Transport {
     const response = await this.#authorized((token) => {
       const headers = {
         ...(init.headers as Record<string, string>),
-        Authorization: `Bearer ${token}`,
+        ...this.#identity(token),
       };
       return this.#send(url, { ...init, headers });
     });
@@ -163,6 +166,12 @@ export class Transport {
     if (!done) throw await errorOf(response);
     options.onResponse?.(response);
     return readBody(() => read(response));
+  }
+
+  #identity(token: string): Record<string, string> {
+    const { user } = this.#options;
+    const headers = { Authorization: `Bearer ${token}` };
+    return user ? { ...headers, 'Rethread-User': encodeURIComponent(user) } : headers;
   }
 
   /** Sends a request with a token, and once more with another if the first is rejected. */

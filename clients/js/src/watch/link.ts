@@ -25,7 +25,7 @@ export class Link {
   /** Failures to connect or subscribe, in a row. */
   failures = 0;
   #current: Connection | null = null;
-  readonly #access: Pick<Access, 'wsUrl' | 'tokens' | 'environment' | 'random'>;
+  readonly #access: Pick<Access, 'wsUrl' | 'tokens' | 'user' | 'environment' | 'random'>;
   readonly #timers: Timers;
   readonly #handlers: LinkHandlers;
   readonly #connections = new Set<Connection>(); // also those that are not open yet, or not any more
@@ -35,7 +35,7 @@ export class Link {
   #closed = false;
 
   constructor(
-    access: Pick<Access, 'wsUrl' | 'tokens' | 'environment' | 'random'>,
+    access: Pick<Access, 'wsUrl' | 'tokens' | 'user' | 'environment' | 'random'>,
     timers: Timers,
     handlers: LinkHandlers,
   ) {
@@ -90,6 +90,7 @@ export class Link {
     if (!WebSocket) throw new TypeError('no WebSocket');
     const url = new URL(this.#access.wsUrl);
     url.searchParams.set('token', token);
+    if (this.#access.user) url.searchParams.set('user', this.#access.user);
     const handlers = this.#handlers;
     let opened = false;
     const connection = new Connection(new WebSocket(url), {

@@ -68,6 +68,8 @@ export interface Access {
   sessionId: string;
   wsUrl: string;
   tokens: Tokens;
+  /** The user that a service acts for. */
+  user?: string | undefined;
   read: (query: Parameters<ReadPage>[0], signal: AbortSignal) => ReturnType<ReadPage>;
   environment: Environment;
   random: () => number;

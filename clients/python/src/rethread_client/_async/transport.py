@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import httpx
 
+from .._core import arguments
 from .._core.addresses import addresses
 from .._core.calls import AnyOptions, Call, Wire, body_of, wire
 from .._core.retries import Retries, Tries, error_of
@@ -25,6 +26,7 @@ class AsyncTransport:
         url: str,
         token: io.TokenSource,
         *,
+        user: str | None = None,
         stream_url: str | None,
         timeout: float,
         retries: Retries,
@@ -37,6 +39,20 @@ class AsyncTransport:
         self._timeout = timeout
         self._per_loop = io.PerLoop(transport)
         self.tokens = AsyncTokens(token, self._per_loop)
+        self._user = None if user is None else arguments.user(user)
+
+    def identity(self, token: str) -> dict[str, str]:
+        """Returns the headers that say whose a request is."""
+        headers = {"Authorization": f"Bearer {token}"}
+        if self._user is not None:
+            headers["Rethread-User"] = self._user
+        return headers
+
+    def with_user(self, user: str | None) -> Self:
+        """Returns a transport of a service that acts for a user, over the same connections."""
+        other = copy(self)
+        other._user = None if user is None else arguments.user(user)
+        return other
 
     def with_token(self, token: io.TokenSource) -> Self:
         """Returns a transport for another user over the same connections."""
@@ -151,7 +167,7 @@ class AsyncTransport:
         sent = http.build_request(
             request.method,
             request.url,
-            headers={**request.headers, "Authorization": f"Bearer {token}"},
+            headers={**request.headers, **self.identity(token)},
             content=request.content,
             timeout=httpx.Timeout(limit, read=limit if read is None else read),
         )

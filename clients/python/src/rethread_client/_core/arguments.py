@@ -30,6 +30,17 @@ def token(value: str) -> str:
     return value
 
 
+def user(user_id: str) -> str:
+    """Returns the header that names the user whom a service acts for.
+
+    Raises:
+      ValueError: it is not an id.
+    """
+    if not user_id or not is_text(user_id):
+        raise ValueError("user: it is not an id")
+    return quote(user_id, safe="")
+
+
 def header(name: str, value: str) -> str:
     """Returns the value of a header.
 

@@ -40,6 +40,7 @@ class Rethread:
       token: the user's bearer token, or a function that returns one. It is called with None
         for each request, so it should cache; after a 401 it is called once more, with the
         rejected token, and should renew it.
+      user: the id of the user that a service acts for; by default the token's user.
       stream_url: the address for watching, exports and agents, if it is another one: the
         stack's output StreamUrl.
       timeout: seconds for a call with all its attempts; one attempt has at most 30, or
@@ -54,6 +55,7 @@ class Rethread:
         url: str,
         token: io.TokenSource,
         *,
+        user: str | None = None,
         stream_url: str | None = None,
         timeout: float = 60.0,
         retries: Retries | None = None,
@@ -64,6 +66,7 @@ class Rethread:
             Transport(
                 url,
                 token,
+                user=user,
                 stream_url=stream_url,
                 timeout=timeout,
                 retries=retries or Retries(),
@@ -95,6 +98,14 @@ class Rethread:
         is cheap, so a server can make one for each request."""
         other = copy(self)
         other._use(self._transport.with_token(token))
+        return other
+
+    def with_user(self, user: str | None) -> Self:
+        """Returns a client of a service that acts for a user, with the same token and over the same
+        connections; None is the service itself. Closing either closes them. It is cheap, so a server
+        can make one for each request."""
+        other = copy(self)
+        other._use(self._transport.with_user(user))
         return other
 
     def watch(
@@ -141,10 +152,10 @@ class _Auth(httpx.Auth):
 
     def sync_auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response]:
         token = self._transport.tokens.get()
-        request.headers["Authorization"] = f"Bearer {token}"
+        request.headers.update(self._transport.identity(token))
         response = yield request
         if response.status_code == 401:
             renewed = self._transport.tokens.renew(token)
             if renewed != token:
-                request.headers["Authorization"] = f"Bearer {renewed}"
+                request.headers.update(self._transport.identity(renewed))
                 yield request

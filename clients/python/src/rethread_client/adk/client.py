@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import httpx
 
@@ -21,6 +21,10 @@ from .retries import Retries
 # after a token was rejected. The id is empty where ADK lists sessions without naming
 # a user: any token is right then.
 TokenSource = Callable[[str], str | Awaitable[str]]
+
+# A service's token, or a function that returns it, which is called as a TokenSource is.
+ServiceSource = Callable[[], str | Awaitable[str]]
+ServiceToken = str | ServiceSource
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -48,6 +52,8 @@ class Rethread:
     Args:
       url: the API's address, without `/api/v1`.
       token: returns the token of a user.
+      service_token: a service's token, or a function that returns it, instead of `token`:
+        the service then acts for each user.
       retries: when to retry a request; by default 5 attempts.
       timeout: seconds that each attempt has; all attempts together have twice that, or
         what their longest delays need.
@@ -57,13 +63,17 @@ class Rethread:
     def __init__(
         self,
         url: str,
-        token: TokenSource,
+        token: TokenSource | None = None,
         *,
+        service_token: ServiceToken | None = None,
         retries: Retries | None = None,
         timeout: float = 30.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
+        if (token is None) == (service_token is None):
+            raise ValueError("give one of token and service_token")
         self._token = token
+        self._service_token = service_token
         retries = retries or Retries()
         self._transport = AsyncTransport(
             url,
@@ -108,13 +118,25 @@ class Rethread:
             headers={} if content is None else {"Content-Type": content_type},
             repeat=_REPEAT.get(method, "safe" if key is None else "key"),
         )
-        transport = self._transport.with_token(lambda rejected: self._token(user_id))
+        transport = self._as(user_id)
         try:
             return await transport.call(call, {} if key is None else {"idempotency_key": key})
         except RethreadError:  # of the function for tokens
             raise
         except errors.RethreadError as error:
             raise error_of(error, f"{method} {where}") from error
+
+    def _as(self, user_id: str) -> AsyncTransport:
+        """Returns the transport of a user."""
+        of_user, service = self._token, self._service_token
+        if of_user is not None:
+            return self._transport.with_token(lambda rejected: of_user(user_id))
+        if isinstance(service, str):
+            transport = self._transport.with_token(service)
+        else:
+            renewed = cast("ServiceSource", service)
+            transport = self._transport.with_token(lambda rejected: renewed())
+        return transport.with_user(user_id or None)
 
     async def get(self, where: str, user_id: str) -> Any:
         """Returns the member `data` of the resource at a path."""
