@@ -78,7 +78,7 @@ class LocalSystem(Server):
             [str(_PROGRAM), "-root", str(ROOT), "-http", "127.0.0.1:0", "-ws", "127.0.0.1:0", "-data", ""],
             r"Rethread answers on (http://\S+)",
             ROOT,
-            {"LOG_LEVEL": "error"},
+            {"LOG_LEVEL": "error", "APP_STATE_WRITERS": "users"},
         )
 
     def token(self, user_id: str) -> str:

@@ -119,7 +119,7 @@ func TestOnFailed(t *testing.T) {
 
 func TestTheProtocolsConfigurationsHold(t *testing.T) {
 	for _, text := range agenttest.Examples(t, "../../..", "json config") {
-		d := mustConfig(t, text, map[string]string{"HELPER_KEY": "k", "OPENAI_API_KEY": "k"})
+		d := mustConfig(t, text, map[string]string{"AGENT_API_KEY": "k"}) // all that a deployed runner has
 		if len(d) != 2 {
 			t.Errorf("got %v", d)
 		}
