@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/keys"
@@ -166,4 +167,12 @@ func DecodeArtifact(attrs table.Item) (*ArtifactItem, error) {
 		return nil, fmt.Errorf("decode an artifact: %w", err)
 	}
 	return &item, nil
+}
+
+// Impossible reports whether a key stands for an artifact with a name that no artifact
+// can have. Events may name those, but there is nothing to restore: a rewind neither
+// restores them nor reports them as conflicts.
+func Impossible(key string) bool {
+	name, ok := session.ArtifactOf(key)
+	return ok && artifact.CheckName("", name) != nil
 }

@@ -212,3 +212,6 @@ func (e Entry) record(first int64, content EntryBody) (*Record, error) {
 	}
 	return r, nil
 }
+
+// AttrStatus is the attribute of RunMarks.Status.
+const AttrStatus = "st" // of runMarks.Status

@@ -316,3 +316,12 @@ func (s *Store) runEvent(typ string, r run.Run, position, time int64) (session.E
 		Fields: map[string]json.RawMessage{"type": json.RawMessage(`"` + typ + `"`), "run": raw},
 	}, err
 }
+
+// Get implements session.Store.
+func (s *Store) Get(ctx context.Context, userID, id string) (session.Session, error) {
+	h, at, _, err := s.ReadSettled(ctx, userID, id)
+	if err != nil {
+		return session.Session{}, err
+	}
+	return s.sessions.Render(h, at)
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/compaction"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/records"
 )
@@ -88,4 +89,13 @@ func CheckEpoch(h *Header, resumed bool, epoch int64) error {
 			With("epoch", h.Epoch)
 	}
 	return nil
+}
+
+// compactorOf returns the compactor of a page of what the session shows; nil if nothing
+// can be compacted.
+func (s *Store) compactorOf(log string, q session.EventQuery, ranges session.Timeline) *eventlog.Compactor {
+	if q.View != session.Effective || q.Descending {
+		return nil
+	}
+	return compaction.New[*eventlog.Record](s.logs.Compaction, log, ranges)
 }

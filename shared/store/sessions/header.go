@@ -175,3 +175,35 @@ func (h *Header) Shown() (session.Timeline, error) {
 func (h *Header) OfLog() eventlog.Log {
 	return eventlog.Log{Name: h.Log, Session: h.ID(), User: h.User, App: h.App, Base: h.Base(), NamedIDs: h.NamedIDs}
 }
+
+// Attribution returns the attribution for writes in the session. Writes during an
+// automation's run are attributed to the automation.
+func (h *Header) Attribution() eventlog.Attribution {
+	return eventlog.Attribution{User: h.User, Session: h.ID(), Agent: h.Agent, Chain: h.CausedBy}
+}
+
+// Continued says how often a run has been continued. It names the run, so that it
+// means nothing for another one.
+type Continued struct {
+	Run    string `dynamodbav:"r"`
+	Number int    `dynamodbav:"n"`
+}
+
+// Saving announces the replacement of a task's version, or of an earlier one.
+type Saving struct {
+	Time    int64 `dynamodbav:"t"` // epoch milliseconds
+	Version int64 `dynamodbav:"v"`
+}
+
+// ActiveAt returns the time of the last activity without a log entry.
+func (h *Header) ActiveAt() int64 {
+	last := h.LastActivity
+	for _, a := range h.Saving {
+		last = max(last, a.Time)
+	}
+	return last
+}
+
+// Taken returns the last seq that the session took over as a fork, or had taken
+// over as one before it was imported.
+func (h *Header) Taken() int64 { return max(h.Base(), h.ImportedBase) }

@@ -2,10 +2,14 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -47,4 +51,156 @@ func (s *Store) recountSessions(ctx context.Context, user string, was *usage.Quo
 	return n, s.DB.Update(ctx, keys.QuotaKey(user), []table.Change{
 		table.Set(table.At(usage.QuotaSessions), n), table.Set(table.At(usage.QuotaCounted), s.Millis()),
 	}, same, records.Unchanged(usage.QuotaMoved, was.Moved))
+}
+
+// countTries limits the attempts to count: other changes of the session and
+// other sessions of the user compete with it.
+const countTries = 10
+
+// LimitsBytes implements eventlog.Owner.
+func (s *Store) LimitsBytes() bool { return s.usage.Quotas.Bytes > 0 }
+
+// AdmitBytes returns fault.Busy if the user may not store more.
+func (s *Store) AdmitBytes(ctx context.Context, user string) error {
+	if s.usage.Quotas.Bytes == 0 {
+		return nil
+	}
+	q, err := s.usage.QuotaItem(ctx, user)
+	if err != nil {
+		return err
+	}
+	return s.usage.Quotas.AdmitBytes(records.Deref(q.Bytes))
+}
+
+// CountBytes adds to the bytes of a session and of its user in one transaction;
+// the session's deletion subtracts them. If it fails, the data stays stored but
+// uncounted.
+func (s *Store) CountBytes(ctx context.Context, l eventlog.Log, n int64) {
+	if s.usage.Quotas.Bytes == 0 || n == 0 {
+		return
+	}
+	tries := 0
+	err := records.Settled(ctx, func() error {
+		tries++
+		err := s.tryCountBytes(ctx, l, n)
+		if errors.Is(err, table.ErrConditionFailed) && tries == countTries {
+			err = records.Busy("the session or its user changes too often")
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) { // a deleted session stores nothing
+		s.Log.WarnContext(ctx, "bytes are not counted", "session_id", l.Session, "bytes", n, "error", err)
+	}
+}
+
+// tryCountBytes makes one attempt; table.ErrConditionFailed if another change
+// came first.
+func (s *Store) tryCountBytes(ctx context.Context, l eventlog.Log, n int64) error {
+	err := s.DB.Transact(ctx,
+		table.Update(keys.SessionKey(l.Session), []table.Change{table.Add(table.At(headerBytes), n)}, table.Equal(table.At(HeaderLog), l.Name)),
+		table.Update(keys.QuotaKey(l.User), []table.Change{table.Add(table.At(usage.QuotaBytes), n)}))
+	if errors.Is(err, table.ErrConditionFailed) {
+		if gone := s.logs.CheckExists(ctx, l.Name); gone != nil {
+			return gone
+		}
+	}
+	return err
+}
+
+// AdmitSession returns fault.Busy if the user may not have one more session, by
+// the number of sessions or of bytes. The creation itself is counted by an atomic
+// addition, so that concurrent ones do not exceed the limit.
+func (s *Store) AdmitSession(ctx context.Context, user string) error {
+	if s.usage.Quotas.Sessions == 0 {
+		return s.AdmitBytes(ctx, user)
+	}
+	return records.Settled(ctx, func() error { return s.sessionsLeft(ctx, user) })
+}
+
+// sessionsLeft checks the number of sessions, recounting them if necessary;
+// table.ErrConditionFailed if one was created while they were counted.
+func (s *Store) sessionsLeft(ctx context.Context, user string) error {
+	q, err := s.usage.QuotaItem(ctx, user)
+	if err != nil {
+		return err
+	}
+	if err := s.usage.Quotas.AdmitBytes(records.Deref(q.Bytes)); err != nil {
+		return err
+	}
+	recount, err := s.usage.Quotas.AdmitSession(quota.SessionCount{
+		Known: q.Sessions != nil, Number: records.Deref(q.Sessions), Created: q.Moved, Counted: q.Counted,
+	}, s.Now())
+	if err != nil || !recount {
+		return err
+	}
+	n, err := s.recountSessions(ctx, user, q)
+	if err != nil {
+		return err
+	}
+	return s.usage.Quotas.AdmitCounted(n)
+}
+
+// countCreated returns the write that counts a new session, for the transaction
+// that creates it. A session created without being counted is never counted, so
+// that its deletion is not subtracted.
+func (s *Store) countCreated(h *Header) (_ table.Write, counts bool) {
+	var changes []table.Change
+	var admitted []table.Condition
+	if s.usage.Quotas.Sessions > 0 {
+		h.Counted = true
+		changes = append(changes, table.Set(table.At(usage.QuotaMoved), s.Millis()), table.Add(table.At(usage.QuotaSessions), 1))
+		admitted = append(admitted, table.Less(table.At(usage.QuotaSessions), s.usage.Quotas.Sessions))
+	}
+	if h.Bytes > 0 { // an imported session
+		changes = append(changes, table.Add(table.At(usage.QuotaBytes), h.Bytes))
+	}
+	if len(changes) == 0 {
+		return table.Write{}, false
+	}
+	return table.Update(keys.QuotaKey(h.User), changes, admitted...), true
+}
+
+// CountDeleted returns the write that subtracts a session from its user's usage,
+// unless that was erased concurrently.
+func (s *Store) CountDeleted(ctx context.Context, h *Header) (_ table.Write, counts bool, err error) {
+	if !h.Counted && h.Bytes == 0 {
+		return table.Write{}, false, nil
+	}
+	q, err := s.usage.QuotaItem(ctx, h.User)
+	if err != nil {
+		return table.Write{}, false, err
+	}
+	var less []table.Change
+	var there []table.Condition
+	for _, part := range []struct {
+		name string
+		less int64
+		had  *int64
+	}{{usage.QuotaSessions, one(h.Counted), q.Sessions}, {usage.QuotaBytes, h.Bytes, q.Bytes}} {
+		if part.less == 0 || part.had == nil {
+			continue
+		}
+		less = append(less, table.Add(table.At(part.name), -part.less))
+		there = append(there, table.Exists(table.At(part.name)))
+	}
+	if len(less) == 0 {
+		return table.Write{}, false, nil
+	}
+	return table.Update(keys.QuotaKey(h.User), less, there...), true, nil
+}
+
+func one(v bool) int64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// SameBytes is the condition that the session's bytes have not changed.
+func (h *Header) SameBytes() table.Condition {
+	same := table.Equal(table.At(headerBytes), h.Bytes)
+	if h.Bytes == 0 {
+		return table.Or(table.NotExists(table.At(headerBytes)), same)
+	}
+	return same
 }

@@ -159,3 +159,6 @@ func (i LinkItem) link() task.Link {
 		CreatedTime: i.Created, CancelledTime: i.Cancelled,
 	}
 }
+
+// AttrCancelled is the attribute of a link that was cancelled.
+const AttrCancelled = "xt" // of linkItem.Cancelled

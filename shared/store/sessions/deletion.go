@@ -4,10 +4,31 @@ import (
 	"context"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
+
+// DeletedLog is the pending removal of a deleted session's log. It is in the index
+// while it is due, and not while forks still read the log.
+type DeletedLog struct {
+	PK                   string  `dynamodbav:"PK"`
+	SK                   string  `dynamodbav:"SK"`
+	Created              int64   `dynamodbav:"ct"`
+	Origin               *Origin `dynamodbav:"fo,omitempty"`
+	GPK                  string  `dynamodbav:"GPK,omitempty"`
+	GSK                  string  `dynamodbav:"GSK,omitempty"`
+	Deleted              int64   `dynamodbav:"dt,omitempty"` // when its session was deleted
+	eventlog.Attribution         // for a session, not for an abandoned import
+}
+
+// SweepLater has a deleted session's log swept sweep.Grace from now.
+func (s *Store) SweepLater(ctx context.Context, log string, conditions ...table.Condition) error {
+	return s.DB.Update(ctx, keys.DeletedKey(log), []table.Change{
+		table.Set(table.At(keys.AttrGPK), keys.GpkDeleted), table.Set(table.At(keys.AttrGSK), keys.ActivitySK(s.Millis(), log)),
+	}, conditions...)
+}
 
 // ClearLog removes everything in a log's partition except the record of the pending
 // removal.
@@ -42,4 +63,16 @@ func (s *Store) ClearExcept(ctx context.Context, log string, keep func(table.Ite
 		}
 		return true, s.DB.DeleteItems(ctx, doomed)
 	})
+}
+
+// KeysOnly makes a query read what is needed to delete its items: their keys, and
+// the attributes that name their owners.
+func KeysOnly(q table.Query) table.Query {
+	return records.KeysOnly(q, keys.AttrOwner, keys.AttrGuest, keys.AttrTombstone)
+}
+
+// StillUnforked keeps a task's creation or deletion out of forks that are made
+// concurrently: they show the tasks as they were.
+func (h *Header) StillUnforked() table.Write {
+	return table.Check(keys.SessionKey(h.ID()), h.Unforked())
 }

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"slices"
+	"time"
 )
 
 // Placement is a new task, by the position of the entry that placed it.
@@ -14,3 +15,7 @@ type Placement struct {
 func Unfinished(all []Placement, millis int64) []Placement {
 	return slices.DeleteFunc(slices.Clone(all), func(p Placement) bool { return p.Time < millis-SavingTime.Milliseconds() })
 }
+
+// SavingTime is longer than a request takes: saves announced earlier have
+// ended.
+const SavingTime = time.Minute

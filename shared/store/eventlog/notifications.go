@@ -1,4 +1,0 @@
-package eventlog
-
-// AttrStatus is the attribute of RunMarks.Status.
-const AttrStatus = "st" // of runMarks.Status

@@ -1,0 +1,106 @@
+package sessions
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// Show returns an event as the session's readers see it. Inherited events have
+// ids of the fork's own, which are always the same.
+func (h *Header) Show(r session.Range, e session.Event) session.Event {
+	e.SessionID = h.ID()
+	e.Seq = r.Seq + e.Seq - r.From
+	if r.Log == h.Log {
+		return e
+	}
+	e.ID = session.PositionalID(e.Seq, uuid.NewSHA1(uuid.NameSpaceOID, []byte(h.Log+"\x00"+e.ID)))
+	taskID := func(id string) string { return h.InheritedID(r.Log, id) }
+	if e.TaskID != "" {
+		e.TaskID = taskID(e.TaskID)
+	}
+	fields := maps.Clone(e.Fields)
+	for name, raw := range fields {
+		fields[name] = session.RewriteForFork(raw, h.ID(), taskID)
+	}
+	e.Fields = fields
+	return e
+}
+
+// forkedTaskID returns the id that a fork, given by its log, gives to an
+// inherited task.
+func forkedTaskID(log, of string) string {
+	if id := of + "." + log; fault.CheckID("", id) == nil {
+		return id
+	}
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(log+"\x00"+of)).String()
+}
+
+// Unforked is the condition that the session was not forked since it was read.
+func (h *Header) Unforked() table.Condition {
+	return table.And(h.SameLog(), records.Unchanged(HeaderForkCount, h.ForkCount))
+}
+
+// Lineage is a fork between a log that a session reads and the session itself: it
+// may have changed what it took over.
+type Lineage struct {
+	Log  string `dynamodbav:"l"`
+	Gen  int64  `dynamodbav:"g"`
+	Base int64  `dynamodbav:"n"`
+	From string `dynamodbav:"f"` // the log that it was forked from
+	At   int64  `dynamodbav:"at"`
+}
+
+// Under reports whether a fork of the lineage is nearer to this session than the
+// session of a log, that is, whether it took over from that log.
+func (h *Header) Under(fork, log string) bool {
+	for _, l := range h.Origin.Lineage { // nearest first
+		switch l.Log {
+		case fork:
+			return true
+		case log:
+			return false
+		}
+	}
+	return false
+}
+
+// InheritedID returns the id that a task of a log in the lineage has in this session:
+// each fork in between gave it another.
+func (h *Header) InheritedID(log, id string) string {
+	for _, l := range slices.Backward(h.Origin.Lineage) {
+		if h.Under(l.Log, log) && l.Log != log {
+			id = forkedTaskID(l.Log, id)
+		}
+	}
+	return forkedTaskID(h.Log, id)
+}
+
+// Inherited implements owner.
+func (s *Store) Inherited(ctx context.Context, l eventlog.Log, seq int64) (*eventlog.Record, error) {
+	h, err := s.Header(ctx, l.User, l.Session)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := h.Whole()
+	if err != nil {
+		return nil, err
+	}
+	r := whole.After(seq - 1)[0]
+	rec, err := s.logs.EntryCovering(ctx, r.Log, r.From)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range rec.Events {
+		rec.Events[i] = h.Show(r, e)
+	}
+	return rec, nil
+}
