@@ -2,7 +2,6 @@ package run
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -26,33 +25,39 @@ func MarkInterrupted(e session.Event, r Run, why *Problem) (session.Event, error
 // InterruptedCall is the result of a call that was open when its run was interrupted.
 const InterruptedCall = `{"error":"the call was interrupted: it may or may not have been carried out, and its result is unknown"}`
 
-// WithInterruptions returns a history as agents are given it: after the output of a run
-// that was kept although it failed or was cancelled, its open calls have a result, which
-// is that they were interrupted, and a note says where the answer ends.
+// WithInterruptions returns a history as agents are given it. Of a run that was kept
+// although it failed or was cancelled, open calls have a result, which is that they were
+// interrupted, and a note after its output says where the answer ends.
 func WithInterruptions(events []session.Event) []session.Event {
-	var out []session.Event // nil until something is added
+	interrupted := map[string]bool{}
+	for _, e := range events {
+		if interruptedBy(e) != "" {
+			interrupted[e.InvocationID] = true
+		}
+	}
+	if len(interrupted) == 0 {
+		return events
+	}
+	open := map[int][]call{}
+	for _, c := range openCalls(events) {
+		if interrupted[events[c.event].InvocationID] {
+			open[c.event] = append(open[c.event], c)
+		}
+	}
+	var out []session.Event
 	for i, e := range events {
-		why := interruptedBy(e)
-		if why != "" && out == nil {
-			out = slices.Clone(events[:i])
-		}
-		if out != nil {
-			out = append(out, e)
-		}
-		if why == "" {
-			continue
-		}
-		if calls := openCalls(events, e.InvocationID); len(calls) > 0 {
-			out = append(out, addition(e, ":calls", e.Author, resultsOf(calls)))
+		out = append(out, e)
+		if calls := open[i]; len(calls) > 0 {
+			out = append(out, addition(e, e.ID+":calls", e.Author, resultsOf(calls)))
 		}
 		note := "[The answer was interrupted here: it failed.]"
-		if why == CodeCancelled {
+		switch interruptedBy(e) {
+		case "":
+			continue
+		case CodeCancelled:
 			note = "[The answer was interrupted here: it was cancelled.]"
 		}
-		out = append(out, addition(e, "", "user", []any{map[string]string{"text": note}}))
-	}
-	if out == nil {
-		return events
+		out = append(out, addition(e, e.InvocationID+":interrupted", "user", []any{map[string]string{"text": note}}))
 	}
 	return out
 }
@@ -74,13 +79,13 @@ func interruptedBy(e session.Event) string {
 }
 
 // addition is an event that only agents are given, at the place of another.
-func addition(of session.Event, part, author string, parts []any) session.Event {
+func addition(of session.Event, id, author string, parts []any) session.Event {
 	content, err := jsonx.Marshal(map[string]any{"role": "user", "parts": parts})
 	if err != nil {
 		panic(err) // all values are valid strings and JSON
 	}
 	return session.Event{
-		ID: of.InvocationID + ":interrupted" + part, SessionID: of.SessionID, InvocationID: of.InvocationID, Author: author,
+		ID: id, SessionID: of.SessionID, InvocationID: of.InvocationID, Author: author,
 		Seq: of.Seq, Status: session.EventCompleted, CreatedTime: of.CreatedTime,
 		Fields: map[string]json.RawMessage{"type": json.RawMessage(`"interrupted"`), "content": content},
 	}

@@ -48,7 +48,7 @@ func TestWithInterruptions(t *testing.T) {
 		"nothing for a run that went on":  {[]session.Event{endedBy(told("one", "bot", text), "interrupted"), told("one", "bot", text)}, nil},
 		"results of open calls": {
 			[]session.Event{told("zero", "bot", calls), told("one", "bot", calls), told("one", "bot", answers), endedBy(told("one", "bot", text), "boom")},
-			[]string{`4 one bot {"function_response":{"id":"b","name":"g"` + result + `},{"function_response":{"name":"h"` + result + `}`, "5 one user " + failed},
+			[]string{`2 one bot {"function_response":{"id":"b","name":"g"` + result + `},{"function_response":{"name":"h"` + result + `}`, "5 one user " + failed},
 		},
 		"no results of calls that may be answered or were": {
 			[]session.Event{long, endedBy(told("one", "bot", ""), "cancelled"), told("two", "user", answers+`,{"function_response":{"name":"h","response":{}}}`)},

@@ -12,7 +12,7 @@ import (
 // later input. Calls without an id cannot be named and are left out.
 func UnansweredCalls(events []session.Event) []string {
 	var ids []string
-	for _, c := range openCalls(events, "") {
+	for _, c := range openCalls(events) {
 		if c.ID != "" {
 			ids = append(ids, c.ID)
 		}
@@ -20,14 +20,17 @@ func UnansweredCalls(events []session.Event) []string {
 	return ids
 }
 
-// call is the name and the id, if it has one, of a function call or response.
-type call struct{ ID, Name string }
+// call is the name and the id, if it has one, of a function call or response, and the
+// index of the event that has it.
+type call struct {
+	ID, Name string
+	event    int
+}
 
-// openCalls returns the calls of an invocation, or of all for "", that no later event
-// responds to, without long-running ones.
-func openCalls(events []session.Event, invocation string) []call {
+// openCalls returns the calls that no later event responds to, without long-running ones.
+func openCalls(events []session.Event) []call {
 	var open []call
-	for _, e := range events {
+	for i, e := range events {
 		var content struct {
 			Parts []struct {
 				Call     *call `json:"function_call"`
@@ -40,23 +43,29 @@ func openCalls(events []session.Event, invocation string) []call {
 		long := e.LongRunningCalls()
 		for _, p := range content.Parts {
 			switch {
-			case p.Call != nil && !slices.Contains(long, p.Call.ID) && (invocation == "" || e.InvocationID == invocation):
+			case p.Call != nil && !slices.Contains(long, p.Call.ID):
+				p.Call.event = i
 				open = append(open, *p.Call)
 			case p.Response != nil:
-				if i := slices.IndexFunc(open, p.Response.answers); i >= 0 {
-					open = slices.Delete(open, i, i+1)
-				}
+				open = p.Response.closes(open)
 			}
 		}
 	}
 	return open
 }
 
-// answers reports whether a response is one to a call: by the id or, if either has none,
-// by the name.
-func (response call) answers(c call) bool {
-	if response.ID == "" || c.ID == "" {
-		return response.Name == c.Name
+// closes returns the open calls without those that a response is for: all with its id or,
+// if there is none, the first with its name of which either has no id.
+func (response call) closes(open []call) []call {
+	rest := slices.DeleteFunc(slices.Clone(open), func(c call) bool { return c.ID != "" && c.ID == response.ID })
+	if len(rest) < len(open) {
+		return rest
 	}
-	return response.ID == c.ID
+	i := slices.IndexFunc(open, func(c call) bool {
+		return c.Name == response.Name && (c.ID == "" || response.ID == "")
+	})
+	if i < 0 {
+		return open
+	}
+	return slices.Delete(rest, i, i+1)
 }
