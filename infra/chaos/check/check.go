@@ -141,6 +141,7 @@ func (c *Checker) checkSession(ctx context.Context, t *users.Session) error {
 	c.state(s)
 	c.written(s)
 	c.inputs(s)
+	c.kept(s)
 	c.streamed(s)
 	c.answers(s)
 	c.continued(s)

@@ -42,7 +42,7 @@ func entry(seq int, id, invocation, author, text string, more map[string]any) ma
 }
 
 // correctSession returns a correct session: two appends, a question that was cancelled and
-// discarded, and another with its answer, and one whose worker was lost.
+// discarded, another with its answer, one whose worker was lost, and one that was kept.
 func correctSession() *fake {
 	first := agent.Call{Run: "r3", Number: 4}
 	second := agent.Call{Run: "r3", Number: 5, Continuation: 1, Said: wordsOf(first, 3)}
@@ -64,9 +64,14 @@ func correctSession() *fake {
 			entry(11, "e11", "r3", "system", "", map[string]any{"type": "run_continued"}),
 			entry(12, "e12", "r3", agent.Name, wordsOf(second, second.Words()), nil),
 			entry(13, "e13", "r3", "system", "", run("r3", "completed")),
+			entry(14, "e14", "r4", "user", "stay", nil),
+			entry(15, "e15", "r4", "demo", "", map[string]any{
+				"type": "run", "status": "failed", "run": map[string]any{"id": "r4", "status": "cancelled", "on_failed": "keep"},
+			}),
 		},
-		effective: []string{"e1", "e2", "e6", "e7", "e9", "e10", "e12"}, thread: []string{"e1", "e2", "e6", "e7", "e9", "e10", "e12"},
-		state: map[string]any{"k": 1}, head: 13, status: "idle", listed: 1, calls: []agent.Call{first, second},
+		effective: []string{"e1", "e2", "e6", "e7", "e9", "e10", "e12", "e14", "e15"},
+		thread:    []string{"e1", "e2", "e6", "e7", "e9", "e10", "e12", "e14", "e15"},
+		state:     map[string]any{"k": 1}, head: 15, status: "idle", listed: 1, calls: []agent.Call{first, second},
 		queued: []any{queued("q1", "t7."), queued("q2", "t8.")},
 	}
 }
@@ -135,7 +140,7 @@ func (f *fake) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(path, "/state"):
 		out = list(map[string]any{"session": f.state})
 	case strings.HasSuffix(path, "/thread"):
-		out = list(map[string]any{"session": session(f), "status": f.status, "items": f.chosen(f.thread), "cursor": "1.13.0", "run": nil, "queued": f.queued, "queue_version": 7})
+		out = list(map[string]any{"session": session(f), "status": f.status, "items": f.chosen(f.thread), "cursor": "1.15.0", "run": nil, "queued": f.queued, "queue_version": 7})
 	case strings.HasSuffix(path, "/events") && r.URL.Query().Get("view") == "all":
 		out = list(f.all)
 	case strings.HasSuffix(path, "/events"):
@@ -164,6 +169,7 @@ func ops() []ledger.Op {
 		{Kind: "enqueue", Tokens: []string{"t7."}, Outcome: ledger.Acked},
 		{Kind: "enqueue", Tokens: []string{"t8."}, Outcome: ledger.Acked},
 		{Kind: "enqueue", Tokens: []string{"t9."}, Outcome: ledger.Acked},
+		{Kind: "ask", Tokens: []string{"stay"}, Outcome: ledger.Acked},
 		{Kind: "cancel", Detail: "q3 t9.", Outcome: ledger.Acked},
 	}
 }
@@ -206,7 +212,7 @@ func TestCorrectSession(t *testing.T) {
 	if len(broken) > 0 {
 		t.Errorf("broken: %v", broken)
 	}
-	for _, invariant := range []string{"acknowledged", "answers", "continued", "dense", "forks", "listed", "once", "order", "queued", "refused", "state", "usage", "views"} {
+	for _, invariant := range []string{"acknowledged", "answers", "continued", "dense", "forks", "kept", "listed", "once", "order", "queued", "refused", "state", "usage", "views"} {
 		if counts[invariant] == 0 {
 			t.Errorf("%s was not checked", invariant)
 		}
@@ -235,6 +241,11 @@ func TestViolations(t *testing.T) {
 		{"input discarded with a run that was not cancelled", "acknowledged", func(_ *fake, ops []ledger.Op) []ledger.Op {
 			return slices.Delete(ops, 2, 3)
 		}},
+		{"a run that is kept and was discarded", "kept", func(f *fake, ops []ledger.Op) []ledger.Op {
+			f.all[3]["run"].(map[string]any)["on_failed"], f.all[3]["status"] = "keep", "failed"
+			return ops
+		}},
+		{"a run that is kept without a mark", "kept", func(f *fake, ops []ledger.Op) []ledger.Op { f.all[14]["status"] = "completed"; return ops }},
 		{"an answer to another question", "answers", func(f *fake, ops []ledger.Op) []ledger.Op { text(f, 6, `You said: "t9."`); return ops }},
 		{"an earlier event after a later one", "order", func(_ *fake, ops []ledger.Op) []ledger.Op { slices.Reverse(ops); return ops }},
 		{"a position other than expected", "order", func(_ *fake, ops []ledger.Op) []ledger.Op {
@@ -298,7 +309,7 @@ func TestViolations(t *testing.T) {
 			found++
 		})
 	}
-	if found < 29 {
+	if found < 31 {
 		t.Errorf("tried %d violations", found)
 	}
 }

@@ -82,6 +82,25 @@ func (c *Checker) inputs(s *subject) {
 	}
 }
 
+// kept checks that a run that is kept although it failed or was cancelled is marked, and
+// that no start discards it.
+func (c *Checker) kept(s *subject) {
+	for at, end := range s.log.Entries {
+		if at < s.taken || !end.Keeps() {
+			continue
+		}
+		run := end.Run.ID
+		c.expect(end.Run.Status == "failed" || end.Run.Status == "cancelled", "kept", s.session.ID, "the run %s is kept, and %s", run, end.Run.Status)
+		marked, discarded := false, false
+		for i, e := range s.log.Entries {
+			marked = marked || i <= at && e.Invocation == run && e.Listed() && e.Status == "failed"
+			discarded = discarded || e.Invocation == "discard-"+run
+		}
+		c.expect(marked, "kept", s.session.ID, "nothing marks the run %s, which is kept and %s", run, end.Run.Status)
+		c.expect(!discarded, "kept", s.session.ID, "the run %s, which is kept, was discarded", run)
+	}
+}
+
 // hidden returns why an entry must not be hidden; "" if a user asked for it.
 func (s *subject) hidden(at int) string {
 	for i := at + 1; i < len(s.log.Entries); i++ {

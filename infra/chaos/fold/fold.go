@@ -26,15 +26,23 @@ type Entry struct {
 		Before *string                    `json:"rewind_before_invocation_id"`
 	} `json:"actions"`
 	Run *struct {
-		ID     string `json:"id"`
-		Status string `json:"status"`
+		ID       string `json:"id"`
+		Status   string `json:"status"`
+		OnFailed string `json:"on_failed"`
 	} `json:"run"`
 	Raw json.RawMessage `json:"-"`
 }
 
 // Listed reports whether the entry is among the effective events unless it is
-// hidden: markers, tasks and ends of runs never are.
-func (e Entry) Listed() bool { return e.Type == "" && e.Actions.Before == nil }
+// hidden: markers, tasks and ends of runs never are, except an end that marks a run which
+// is kept as failed or cancelled.
+func (e Entry) Listed() bool {
+	return (e.Type == "" || e.Type == "run" && e.Status == "failed") && e.Actions.Before == nil
+}
+
+// Keeps reports whether the entry ends a run that is kept although it failed or was
+// cancelled.
+func (e Entry) Keeps() bool { return e.Type == "run" && e.Run != nil && e.Run.OnFailed == "keep" }
 
 // Text is the text of all parts of the entry.
 func (e Entry) Text() string {

@@ -46,9 +46,12 @@ func (d *device) ask(ctx context.Context, t *Session) {
 	case 1, 2:
 		more["on_active"], op.Kind = "enqueue", "enqueue"
 	}
-	if d.chance(5) {
+	switch d.random.IntN(10) {
+	case 0, 1:
 		more["on_failed"] = "block"
 		op.Detail += ledger.Blocks
+	case 2, 3, 4:
+		more["on_failed"] = "keep"
 	}
 	if d.chance(2) {
 		more["agent"] = agent.Name
@@ -60,7 +63,11 @@ func (d *device) ask(ctx context.Context, t *Session) {
 func (d *device) runOwnAgent(ctx context.Context, t *Session) {
 	token := d.token()
 	op := ledger.Op{Kind: "ask", Session: t.ID, Tokens: []string{token}, Detail: "external"}
-	a := d.perform(ctx, op, d.start(t, token, M{"mode": "external", "agent": "elsewhere"}), nil)
+	more := M{"mode": "external", "agent": "elsewhere"}
+	if d.chance(2) {
+		more["on_failed"] = "keep"
+	}
+	a := d.perform(ctx, op, d.start(t, token, more), nil)
 	out := parseAnswer(a)
 	if a.Outcome != ledger.Acked || out.Data.Run == nil {
 		return
@@ -112,14 +119,19 @@ func (d *device) stream(ctx context.Context, t *Session, path, item string) bool
 	return a.Outcome == ledger.Acked
 }
 
-// cancel cancels the newest run.
+// cancel cancels the newest run, of which what was said may stay.
 func (d *device) cancel(ctx context.Context, t *Session) {
 	run := t.run()
 	if run == "" {
 		return
 	}
-	d.perform(ctx, ledger.Op{Kind: "cancel", Session: t.ID, Detail: run},
-		Call{Method: http.MethodPost, Path: t.path() + "/runs/" + run + "/cancel", Repeat: true}, nil)
+	c := Call{Method: http.MethodPost, Path: t.path() + "/runs/" + run + "/cancel", Repeat: true}
+	op := ledger.Op{Kind: "cancel", Session: t.ID, Detail: run}
+	if d.chance(2) {
+		c.Body = M{"on_failed": "keep"}
+		op.Detail += " keep"
+	}
+	d.perform(ctx, op, c, nil)
 }
 
 // rewind rewinds to before one of the invocations.
