@@ -76,6 +76,9 @@ func askStream(t *testing.T, sys *e2e.System, c caller, path string) int {
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
+	if c.Named != "" {
+		req.Header.Set("Rethread-User", url.PathEscape(c.Named))
+	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -91,6 +94,9 @@ func askSocket(t *testing.T, sys *e2e.System, c caller, s *scene, key string) in
 	query := url.Values{}
 	if c.Token != "" {
 		query.Set("token", c.Token)
+	}
+	if c.Named != "" {
+		query.Set("user", c.Named)
 	}
 	socket, status := sys.Dial(t, query, nil)
 	if socket == nil {

@@ -257,6 +257,8 @@ func (r route) expected(c caller) []int {
 		return r.ok
 	case c.right == noToken:
 		return []int{http.StatusUnauthorized}
+	case c.right == impostor:
+		return []int{http.StatusForbidden}
 	case r.who == signed, r.who == reads && c.admin, c.right >= r.who.takes():
 		return r.ok
 	case r.who == mine, c.right == outside && (r.who.finds() || r.hides && !c.admin):

@@ -35,8 +35,9 @@ func testAccess(t *testing.T, sys *e2e.System) {
 type standing int
 
 const (
-	noToken standing = iota // has no valid token
-	outside                 // or has a revoked share
+	noToken  standing = iota // has no valid token
+	impostor                 // names a user without being a service
+	outside                  // or has a revoked share
 	mayRead
 	mayWrite
 	isOwner
@@ -70,20 +71,30 @@ func newCallers(t *testing.T, sys *e2e.System) []caller {
 	if err != nil {
 		t.Fatal(err)
 	}
+	service, err := host.TokenWith(t.Context(), sys.URL, "backend-"+uuid.NewString(), "rethread:service rethread:admin")
+	if err != nil {
+		t.Fatal(err)
+	}
 	user := func(name string) *e2e.User { return sys.User(t, name) }
+	reader, writer, stranger, owner := user("reader"), user("writer"), user("stranger"), user("owner")
 	return []caller{
+		{"user who names the owner", impostor, false, sys.Acting(t, stranger.Token, owner.ID)},
+		{"admin who names the owner", impostor, false, sys.Acting(t, scoped, owner.ID)},
+		{"service for a stranger", outside, false, sys.Acting(t, service, stranger.ID)},
+		{"service for the reader", mayRead, false, sys.Acting(t, service, reader.ID)},
 		{"nobody", noToken, false, sys.Bearer(t, "", "")},
 		{"expired token", noToken, false, sys.Bearer(t, "late", expired)},
-		{"stranger", outside, false, user("stranger")},
+		{"stranger", outside, false, stranger},
 		{"reader of another", outside, false, user("elsewhere")},
 		{"expired share", outside, false, user("expired")},
 		{"revoked share", outside, false, user("revoked")},
 		{"admin", outside, true, sys.Bearer(t, adminID, scoped)},
-		{"named reader", mayRead, false, user("reader")},
+		{"named reader", mayRead, false, reader},
 		{"link reader", mayRead, false, user("linkreader")},
-		{"named writer", mayWrite, false, user("writer")},
+		{"service for the writer", mayWrite, false, sys.Acting(t, service, writer.ID)},
+		{"named writer", mayWrite, false, writer},
 		{"link writer", mayWrite, false, user("linkwriter")},
-		{"owner", isOwner, false, user("owner")},
+		{"owner", isOwner, false, owner},
 	}
 }
 

@@ -79,9 +79,7 @@ func (u *User) watch(ctx context.Context, session string, query url.Values, opts
 		return nil, err
 	}
 	req.Header.Set("Accept", "text/event-stream")
-	if u.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+u.Token)
-	}
+	u.identify(req)
 	for _, opt := range opts {
 		req = opt(req)
 	}

@@ -75,6 +75,7 @@ func testRequests(t *testing.T, sys *e2e.System) {
 		group{"logs", testLogs},
 		group{"traces", testTraces},
 		group{"parameters", testParameters},
+		group{"services", testServices},
 	)
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -24,6 +25,7 @@ type M = map[string]any
 type User struct {
 	ID     string
 	Token  string
+	Named  string // the user that a service acts for
 	tb     testing.TB
 	system *System
 	client *http.Client
@@ -49,6 +51,24 @@ func (s *System) Bearer(tb testing.TB, id, token string) *User {
 	return &User{
 		ID: id, Token: token, tb: tb, system: s, plain: plain,
 		client: &http.Client{Transport: contract.NewTransport(tb, s.spec, s.URL, plain)},
+	}
+}
+
+// Acting returns a service's user: with the service's token, for the user with an id.
+func (s *System) Acting(tb testing.TB, token, id string) *User {
+	tb.Helper()
+	u := s.Bearer(tb, id, token)
+	u.Named = id
+	return u
+}
+
+// identify says whose a request is.
+func (u *User) identify(req *http.Request) {
+	if u.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+u.Token)
+	}
+	if u.Named != "" {
+		req.Header.Set("Rethread-User", url.PathEscape(u.Named))
 	}
 }
 
@@ -135,9 +155,7 @@ func (u *User) Try(ctx context.Context, method, path string, body any, opts ...O
 	if err != nil {
 		return nil, err
 	}
-	if u.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+u.Token)
-	}
+	u.identify(req)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
