@@ -37,7 +37,7 @@ type Waits struct {
 	// in Lambda, 1 and 2 seconds here unless set.
 	Retries [samtemplate.DefaultAsyncRetries]time.Duration
 	// FirstRefusal is the pause after an invocation found no free slot; it doubles up
-	// to MostRefusal: 1 second to 5 minutes in Lambda, 50 ms to 5 s here unless set.
+	// to MaxRefusal: 1 second to 5 minutes in Lambda, 50 ms to 5 s here unless set.
 	FirstRefusal, MaxRefusal time.Duration
 }
 

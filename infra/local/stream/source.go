@@ -56,7 +56,7 @@ type Options struct {
 	Region, Account string
 	// Checkpoints is the file for the positions; empty means in memory.
 	Checkpoints string
-	// FirstPause is the pause before the first retry; it doubles up to MostPause. 0
+	// FirstPause is the pause before the first retry; it doubles up to MaxPause. 0
 	// means 50 ms and 5 s.
 	FirstPause, MaxPause time.Duration
 	Log                  *slog.Logger

@@ -76,7 +76,7 @@ func (x *exporting) event(r session.Range, rec *eventlog.Record, i int) archive.
 		return e // data of runs and rewinds belongs only to the session that had them
 	}
 	e.Log.Began, e.Log.Ended, e.Log.ToSeq, e.Log.Back = rec.Began, rec.Ended, rec.ToSeq, rec.Back
-	if rec.Marks() {
+	if rec.IsRewind() {
 		if t, err := session.DecodeTimeline(rec.Timeline); err == nil {
 			e.Log.Timeline = inSeqs(t)
 		}

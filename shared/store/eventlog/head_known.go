@@ -34,7 +34,7 @@ type knownHead struct {
 
 // Recalls reports whether the next append may follow a head that the instance remembers.
 func (s *Store) Recalls(log string) bool {
-	k, ok := s.heads.Get(log)
+	k, ok := s.headCache.Get(log)
 	return ok && k.usable()
 }
 
@@ -43,7 +43,7 @@ func (k knownHead) usable() bool { return k.needed > 0 && !k.taken && k.inRow >=
 // recall takes the head that the first attempt follows from the instance's memory, and
 // reports whether there is one that may be used.
 func (w *writer) recall() bool {
-	w.s.heads.Change(w.log.Name, func(k knownHead) knownHead {
+	w.s.headCache.Change(w.log.Name, func(k knownHead) knownHead {
 		if k.usable() {
 			at := k.at
 			w.From, w.recalled, k.taken = &at, true, true
@@ -55,7 +55,7 @@ func (w *writer) recall() bool {
 
 // remember keeps the head that the writer has left behind.
 func (w *writer) remember() {
-	w.s.heads.Change(w.log.Name, func(k knownHead) knownHead {
+	w.s.headCache.Change(w.log.Name, func(k knownHead) knownHead {
 		if w.last == nil { // everything was stored before
 			k.taken = k.taken && !w.recalled
 			return k
@@ -70,7 +70,7 @@ func (w *writer) remember() {
 
 // misremembered says that a remembered head was not that of the log.
 func (w *writer) misremembered() {
-	w.s.heads.Change(w.log.Name, func(k knownHead) knownHead {
+	w.s.headCache.Change(w.log.Name, func(k knownHead) knownHead {
 		k.inRow, k.needed = 0, min(inRowGrowth*max(leastInRow, k.needed), mostInRow)
 		return k
 	})

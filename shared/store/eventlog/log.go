@@ -158,8 +158,8 @@ type Record struct {
 	unlinked   bool
 }
 
-// Marks reports whether the record is a rewind marker.
-func (r *Record) Marks() bool { return r.Timeline != nil }
+// IsRewind reports whether the record is a rewind marker.
+func (r *Record) IsRewind() bool { return r.Timeline != nil }
 
 // Last returns the position of the record's last event.
 func (r *Record) Last() int64 { return r.First + r.Positions() - 1 }

@@ -14,14 +14,14 @@ var ErrRewound = fmt.Errorf("the session was rewound while it was read: %w", ret
 
 // Page collects events up to its limits.
 type Page struct {
-	Show      func(session.Range, session.Event) session.Event // as the session's readers see an event
-	At        *Head                                            // of the session's log, nil if it was not read
-	View      session.View
-	Limit     int
-	MostBytes int // bytes, 0 for session.PageBytes
-	Events    []session.Event
-	Bytes     int
-	Full      bool // there is at least one more event
+	Show     func(session.Range, session.Event) session.Event // as the session's readers see an event
+	At       *Head                                            // of the session's log, nil if it was not read
+	View     session.View
+	Limit    int
+	MaxBytes int // bytes, 0 for session.PageBytes
+	Events   []session.Event
+	Bytes    int
+	Full     bool // there is at least one more event
 
 	Compactor *Compactor
 }
@@ -34,7 +34,7 @@ func (p *Page) take(sp *Span, rec *Record, e session.Event) error {
 		return nil
 	}
 	if p.View == session.Effective {
-		if rec.Marks() {
+		if rec.IsRewind() {
 			return ErrRewound // the header's timeline leaves out the markers that it includes
 		}
 		if e.TaskID != "" || rec.Hidden {
@@ -42,7 +42,7 @@ func (p *Page) take(sp *Span, rec *Record, e session.Event) error {
 		}
 	}
 	size := e.Size()
-	if len(p.Events) == p.Limit || (len(p.Events) > 0 && p.Bytes+size > cmp.Or(p.MostBytes, session.PageBytes)) {
+	if len(p.Events) == p.Limit || (len(p.Events) > 0 && p.Bytes+size > cmp.Or(p.MaxBytes, session.PageBytes)) {
 		p.Full = true
 		return nil
 	}

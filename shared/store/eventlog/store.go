@@ -14,10 +14,10 @@ type Store struct {
 	Compaction compaction.Rules // which ranges are compacted
 	owner      Owner
 	watching   Watching                   // nil for nobody who knows the watchers
-	heads      *records.Memory[knownHead] // by log
+	headCache  *records.Memory[knownHead] // by log
 }
 
 // New returns a store over the table of base.
 func New(base records.Base, content content.Bodies, owner Owner, rules compaction.Rules) *Store {
-	return &Store{Base: base, content: content, Compaction: rules, owner: owner, heads: &records.Memory[knownHead]{}}
+	return &Store{Base: base, content: content, Compaction: rules, owner: owner, headCache: &records.Memory[knownHead]{}}
 }

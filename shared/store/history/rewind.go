@@ -36,7 +36,7 @@ type Rewinding struct {
 func (w *Rewinding) Run(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	var newest func() (bool, error)
 	if !r.DryRun {
-		newest = w.S.sessions.WatchNewest(ctx, w.H)
+		newest = w.S.sessions.CheckOnTop(ctx, w.H)
 	}
 	// A refused rewind changes nothing: it neither cancels a run nor writes a
 	// bound.
@@ -111,7 +111,7 @@ func (s *Store) rewoundBefore(ctx context.Context, h *sessions.Header, at eventl
 		return nil, err
 	}
 	found, err := s.sessions.FirstInRange(ctx, session.Range{Log: h.Log, From: 1, Seq: 1}, bound, r.Nonce)
-	if err != nil || found == nil || !found.Rec.Marks() {
+	if err != nil || found == nil || !found.Rec.IsRewind() {
 		return nil, err
 	}
 	now, err := s.sessions.Render(h, at)

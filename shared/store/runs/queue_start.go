@@ -22,7 +22,7 @@ func (s *Store) enqueue(
 	if start.Agent == "" {
 		start.Agent = h.Agent
 	}
-	newest, now := s.sessions.WatchNewest(ctx, h), s.Millis()
+	newest, now := s.sessions.CheckOnTop(ctx, h), s.Millis()
 	active, same := "", []table.Condition(nil)
 	if a != nil {
 		active = a.ID

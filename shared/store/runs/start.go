@@ -88,7 +88,7 @@ func before(h *sessions.Header, a *ActiveRun, queue run.Queue) run.Before {
 func (s *Store) newStart(
 	ctx context.Context, h *sessions.Header, at eventlog.Head, before *ActiveRun, start run.Start, plan run.StartPlan,
 ) *runStart {
-	return &runStart{s: s, h: h, at: at, before: before, start: start, plan: plan, newest: s.sessions.WatchNewest(ctx, h)}
+	return &runStart{s: s, h: h, at: at, before: before, start: start, plan: plan, newest: s.sessions.CheckOnTop(ctx, h)}
 }
 
 // begin writes the start.

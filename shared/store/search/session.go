@@ -131,7 +131,7 @@ func (g *gap) read(ctx context.Context) (match *session.Match, rest int64, err e
 			rest = g.shown.Seq + to - g.shown.From + 1
 			break
 		}
-		p := &eventlog.Page{Show: g.r.h.Show, View: session.Effective, Limit: limit, MostBytes: searchBytes}
+		p := &eventlog.Page{Show: g.r.h.Show, View: session.Effective, Limit: limit, MaxBytes: searchBytes}
 		part := eventlog.Span{Ranges: session.Timeline{g.shown}, Log: g.shown.Log, From: g.from, To: to}
 		if err := g.r.s.logs.ReadDown(counting, part, p); err != nil {
 			return nil, 0, err

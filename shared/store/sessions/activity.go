@@ -28,18 +28,18 @@ type knownActivity struct {
 	seen time.Time
 }
 
-// seenNewest is WatchNewest for a session that this instance has just seen there.
-func (s *Store) seenNewest(ctx context.Context, h *Header) func() (bool, error) {
+// checkOnTopOnce is CheckOnTop for a session that this instance has just seen there.
+func (s *Store) checkOnTopOnce(ctx context.Context, h *Header) func() (bool, error) {
 	if k, ok := s.onTop.Get(h.GPK); ok && k.pk == h.PK && s.Now().Sub(k.seen) < onTopTime {
 		return func() (bool, error) { return true, nil }
 	}
-	return s.WatchNewest(ctx, h)
+	return s.CheckOnTop(ctx, h)
 }
 
-// WatchNewest starts reading which of the user's sessions is at the top of the
+// CheckOnTop starts reading which of the user's sessions is at the top of the
 // list. The returned function waits for the answer and caches it for each attempt
 // of a write.
-func (s *Store) WatchNewest(ctx context.Context, h *Header) func() (bool, error) {
+func (s *Store) CheckOnTop(ctx context.Context, h *Header) func() (bool, error) {
 	type answer struct {
 		newest bool
 		err    error

@@ -28,7 +28,7 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 	if !errors.Is(err, fault.Of(fault.NotFound)) && !errors.Is(err, fault.Of(fault.Forbidden)) {
 		return stored, appended, err
 	}
-	s.known.Forget(a.SessionID)
+	s.headerCache.Forget(a.SessionID)
 	now, failed := s.Header(ctx, a.UserID, a.SessionID)
 	switch {
 	case failed != nil:
@@ -53,9 +53,9 @@ func (s *Store) appendTo(ctx context.Context, h *Header, a session.Append) ([]se
 		found, err := s.logs.FindAppended(ctx, h.OfLog(), events, with)
 		return InSession(found.Events, a.SessionID), 0, s.NotFoundIfDeleted(ctx, h, err)
 	}
-	newest := s.WatchNewest
+	newest := s.CheckOnTop
 	if with.Remembers && s.logs.Recalls(h.Log) {
-		newest = s.seenNewest
+		newest = s.checkOnTopOnce
 	}
 	onTop := newest(ctx, h)
 	done, err := s.logs.Append(ctx, h.OfLog(), events, with)

@@ -41,7 +41,7 @@ func (h *Header) takesUnits() bool {
 // headerForAppend returns a header that has at least what an append needs. It may be
 // that of a session that was deleted since.
 func (s *Store) headerForAppend(ctx context.Context, userID, id string) (*Header, error) {
-	if k, ok := s.known.Get(id); ok && k.header.User == userID && s.Now().Before(k.until) {
+	if k, ok := s.headerCache.Get(id); ok && k.header.User == userID && s.Now().Before(k.until) {
 		return &k.header, nil
 	}
 	now := s.Now()
@@ -50,7 +50,7 @@ func (s *Store) headerForAppend(ctx context.Context, userID, id string) (*Header
 		return nil, err
 	}
 	if h.large = h.takesUnits(); h.Origin == nil { // that of a fork contains what the fork has taken over
-		s.known.Put(id, knownHeader{header: h.withoutContent(), until: now.Add(knownTime)})
+		s.headerCache.Put(id, knownHeader{header: h.withoutContent(), until: now.Add(knownTime)})
 	}
 	return h, nil
 }

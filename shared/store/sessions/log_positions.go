@@ -129,7 +129,7 @@ func (s *Store) FirstInRange(ctx context.Context, r session.Range, from int64, i
 // At returns the position as the session's history counts it.
 func (p *LogPosition) at() session.LogPosition {
 	out := session.LogPosition{Log: p.Log, Seq: p.Seq, Marker: p.Rec.LastMarker}
-	if p.Rec.Marks() {
+	if p.Rec.IsRewind() {
 		out.Marker = p.Rec.PrevMarker
 	}
 	return out

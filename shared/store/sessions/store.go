@@ -15,19 +15,19 @@ import (
 // out of date, and no other instance needs it.
 type Store struct {
 	records.Base
-	content   content.Bodies
-	logs      *eventlog.Store
-	usage     *usage.Store
-	retention session.Retention
-	known     *records.Memory[knownHeader]   // by session
-	onTop     *records.Memory[knownActivity] // by partition of the index
+	content     content.Bodies
+	logs        *eventlog.Store
+	usage       *usage.Store
+	retention   session.Retention
+	headerCache *records.Memory[knownHeader]   // by session
+	onTop       *records.Memory[knownActivity] // by partition of the index
 }
 
 // New returns a store over the table of base.
 func New(base records.Base, bodies content.Bodies, limits *usage.Store, retention session.Retention, rules compaction.Rules) *Store {
 	s := &Store{
 		Base: base, content: bodies, usage: limits, retention: retention,
-		known: &records.Memory[knownHeader]{}, onTop: &records.Memory[knownActivity]{},
+		headerCache: &records.Memory[knownHeader]{}, onTop: &records.Memory[knownActivity]{},
 	}
 	s.logs = eventlog.New(base, bodies, s, rules)
 	return s

@@ -220,7 +220,7 @@ func (s *Store) DeleteTask(ctx context.Context, userID, sessionID, taskID string
 		if err != nil {
 			return err
 		}
-		newest := s.sessions.WatchNewest(ctx, h)
+		newest := s.sessions.CheckOnTop(ctx, h)
 		if err := s.deleteTask(ctx, h, taskID); err != nil {
 			return fmt.Errorf("delete task %s: %w", taskID, s.sessions.NotFoundIfDeleted(ctx, h, err))
 		}

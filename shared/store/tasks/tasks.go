@@ -24,7 +24,7 @@ func (s *Store) Save(ctx context.Context, t task.Save) (saved task.Task, created
 		if err := s.sessions.AdmitBytes(ctx, h.User); err != nil {
 			return err
 		}
-		newest := s.sessions.WatchNewest(ctx, h)
+		newest := s.sessions.CheckOnTop(ctx, h)
 		if saved, created, err = s.save(ctx, h, t); err != nil {
 			return fmt.Errorf("save task %s: %w", t.Task.ID, s.sessions.NotFoundIfDeleted(ctx, h, err))
 		}

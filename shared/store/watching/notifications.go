@@ -59,7 +59,7 @@ func (s *Store) writtenEntry(ctx context.Context, c records.Change, log string) 
 	}
 	e := notification.Entry{
 		Log: log, New: c.Old == nil, Events: rec.Events, Time: rec.When,
-		Began: rec.Began, Ended: rec.Ended, Marker: rec.Marks(), OfRun: rec.OfRun, Open: rec.Open,
+		Began: rec.Began, Ended: rec.Ended, Marker: rec.IsRewind(), OfRun: rec.OfRun, Open: rec.Open,
 	}
 	if rec.User != "" {
 		by := rec.Attributed()

@@ -80,7 +80,7 @@ func watched(r *eventlog.Record) *watch.Entry {
 		Epoch: r.Epoch, Offset: r.Offset(), PrevOffset: r.PrevDeltas, Events: r.Events,
 		Hidden: r.Hidden, Began: r.Began, Ended: r.Ended,
 	}
-	if r.Marks() {
+	if r.IsRewind() {
 		e.Rewind = &watch.Rewind{ToSeq: r.ToSeq, Back: r.Back}
 	}
 	return e

@@ -88,7 +88,7 @@ const (
 func saved(key, name, short, write string, most float64, args ...string) Entry {
 	how := howLangGraph(write)
 	how.Fork = "`GET …/thread` for the newest invocation, then `POST …/fork`: a fork of the session is a thread"
-	return Entry{Key: key, Name: name, Short: short, How: how, MostWrites: most, Packages: ownWith(shared, "langgraph"), Start: startSaver(key, args...)}
+	return Entry{Key: key, Name: name, Short: short, How: how, MaxWrites: most, Packages: ownWith(shared, "langgraph"), Start: startSaver(key, args...)}
 }
 
 func howLangGraph(write string) record.How {

@@ -39,8 +39,8 @@ type Entry struct {
 	// Timed is set for a peer whose units for a streamed answer depend on how fast the
 	// machine is.
 	Timed bool
-	// MostWrites bounds the write units of a turn, on average over a thread; 0 means none.
-	MostWrites float64
+	// MaxWrites bounds the write units of a turn, on average over a thread; 0 means none.
+	MaxWrites float64
 	// Packages returns the pinned packages, as name==version.
 	Packages func(root string) ([]string, error)
 	Start    func(ctx context.Context, b Bench) (Peer, error)
@@ -51,7 +51,7 @@ var errBound = errors.New("more write units than its bound")
 // Check fails if a peer's thread needed more write units than its bound.
 func (e Entry) Check(measured record.Peer) error {
 	for _, p := range measured.Curve {
-		if most := e.MostWrites * float64(p.Turns); most > 0 && p.Usage.Writes > most {
+		if most := e.MaxWrites * float64(p.Turns); most > 0 && p.Usage.Writes > most {
 			return fmt.Errorf("%s: %v W for %d turns: %w (%v W)", e.Name, p.Usage.Writes, p.Turns, errBound, most)
 		}
 	}

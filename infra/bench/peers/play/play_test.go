@@ -75,7 +75,7 @@ func plan() record.Plan {
 func TestBound(t *testing.T) {
 	measured := record.Peer{Curve: []record.Point{{Turns: 2, Usage: meter.Usage{Writes: 10}}, {Turns: 4, Usage: meter.Usage{Writes: 21}}}}
 	for most, ok := range map[float64]bool{0: true, 5: false, 5.25: true} {
-		if err := (play.Entry{MostWrites: most}).Check(measured); (err == nil) != ok {
+		if err := (play.Entry{MaxWrites: most}).Check(measured); (err == nil) != ok {
 			t.Errorf("at most %v a turn: got %v", most, err)
 		}
 	}
