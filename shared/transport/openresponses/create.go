@@ -24,7 +24,7 @@ func (s *server) postResponse(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req, err := convert.ParseRequest(body, func(agent string) (map[string]bool, error) { return s.obeys(r.Context(), agent) })
+	req, err := convert.ParseRequest(r.Context(), body, s.obeys)
 	if err != nil {
 		return err
 	}

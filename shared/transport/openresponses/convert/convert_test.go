@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"testing"
@@ -43,7 +44,7 @@ func TestParam(t *testing.T) {
 	}
 }
 
-func all(string) (map[string]bool, error) {
+func all(context.Context, string) (map[string]bool, error) {
 	return map[string]bool{"tools": true, "instructions": true, "tool_choice": true}, nil
 }
 
@@ -63,7 +64,7 @@ func TestEvents_output_again(t *testing.T) {
 			input = append(input, item)
 		}
 		input = append(input, object{"role": "user", "content": "Go on"})
-		req, err := convert.ParseRequest([]byte(mustJSON(object{"model": "m", "input": input})), all)
+		req, err := convert.ParseRequest(t.Context(), []byte(mustJSON(object{"model": "m", "input": input})), all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +107,7 @@ func FuzzParseRequest(f *testing.F) {
 	f.Add([]byte(`{"model":"m","input":[{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"x"}]}]}`))
 	f.Add([]byte(`{"model":"m","input":[{"type":"reasoning","summary":[]},{"type":"rethread:part","part":{}}],"text":{"format":{"type":"text"}}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		req, err := convert.ParseRequest(body, all)
+		req, err := convert.ParseRequest(t.Context(), body, all)
 		if err == nil {
 			_, _, err = convert.Events(req.Input, "helper", nil)
 		}

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -50,7 +51,9 @@ type Request struct {
 // ParseRequest parses the body of a request for an agent that obeys these parameters.
 // obeys returns an error if there is no such agent. Errors are faults that name the
 // member.
-func ParseRequest(body []byte, obeys func(agent string) (map[string]bool, error)) (r Request, err error) {
+func ParseRequest(
+	ctx context.Context, body []byte, obeys func(ctx context.Context, agent string) (map[string]bool, error),
+) (r Request, err error) {
 	o, err := jsonx.ParseBody(body)
 	if err != nil {
 		return r, err
@@ -59,7 +62,7 @@ func ParseRequest(body []byte, obeys func(agent string) (map[string]bool, error)
 	if r.Model, err = o.RequiredText("model"); err != nil {
 		return r, err
 	}
-	obeyed, err := obeys(r.Model)
+	obeyed, err := obeys(ctx, r.Model)
 	if err != nil {
 		return r, err
 	}
