@@ -99,10 +99,10 @@ func (w *writer) boundWith(ctx context.Context, id, name string) (LowerBound, er
 
 // FindAppended finds the events of a request with an idempotency key that are all in the
 // log; session.ErrNotAppended otherwise.
-func (s *Store) FindAppended(ctx context.Context, l Log, events []session.Event, with Along) (appended, error) {
+func (s *Store) FindAppended(ctx context.Context, l Log, events []session.Event, with Along) (Appended, error) {
 	w := s.newWriter(l, events, with)
 	err := w.findOnly(ctx)
-	return appended{Events: w.events, At: w.at}, err
+	return Appended{Events: w.events, At: w.at}, err
 }
 
 func (w *writer) findOnly(ctx context.Context) error {

@@ -2,7 +2,7 @@
 // never changed, except that an item in progress is completed.
 //
 // A log is named by a Log and knows no session, run or quota: it asks its Owner for what
-// it needs of them. An append begins in Store.Append (append_writer.go): it finds the
+// it needs of them. An append begins in Store.Append (append.go): it finds the
 // head, recognises events that are stored already by their ids, and competes for the next
 // position; Along says what comes with the entry. Streamed items are entries whose content
 // grows in segments until they are completed. Here are also the state of sessions as of an

@@ -3,7 +3,6 @@ package eventlog
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,58 +35,12 @@ type Along struct {
 	Ahead func(ctx context.Context, position int64) error
 }
 
-// appended is the result of an append.
-type appended struct {
+// Appended is the result of an append.
+type Appended struct {
 	Events []session.Event // of the batch, as they are stored
 	Fresh  int             // how many of them this call has appended
 	At     Head            // after them
 	Last   *Record         // the entry that this call has appended; nil if its answer was lost, or for none
-}
-
-// Append appends the events that are not in the log yet.
-func (s *Store) Append(ctx context.Context, l Log, events []session.Event, with Along) (appended, error) {
-	w := s.newWriter(l, events, with)
-	n, err := w.run(ctx)
-	return appended{Events: w.events, Fresh: n, At: w.at, Last: w.last}, err
-}
-
-// AppendBehind appends events behind other entries of the same transaction, which before
-// returns together with the state after them; with.writes holds those entries. It tries once:
-// table.ErrConditionFailed if the head is another one, or one of the events is in the log.
-func (s *Store) AppendBehind(
-	ctx context.Context, l Log, at Head, events []session.Event, with Along, before func() ([]*Record, *StateChange, error),
-) (appended, error) {
-	w := s.newWriter(l, events, with)
-	w.start(at)
-	if err := w.findRedelivered(ctx); err != nil {
-		return appended{}, err
-	}
-	if w.at.Next != at.Next || len(w.fresh()) < len(events) {
-		return appended{}, table.ErrConditionFailed
-	}
-	entries, state, err := before()
-	if err != nil {
-		return appended{}, err
-	}
-	// If this attempt fails, the events may be appended at the head as it was read.
-	w.boundAt, w.state = at.Next, state
-	for _, r := range entries {
-		w.pass(r)
-	}
-	end := w.at.Next
-	if err := w.claimIDs(ctx); err != nil {
-		return appended{}, err
-	}
-	if w.at.Next != end || len(w.fresh()) < len(events) {
-		return appended{}, table.ErrConditionFailed
-	}
-	if err := w.try(ctx, w.fresh()); err != nil {
-		if errors.Is(err, table.ErrConditionFailed) {
-			w.discardTentative(ctx)
-		}
-		return appended{}, err
-	}
-	return appended{Events: w.events, Fresh: len(events), At: w.at, Last: w.last}, nil
 }
 
 // writer appends one batch to one log.
@@ -150,38 +103,6 @@ func (s *Store) newWriter(l Log, events []session.Event, with Along) *writer {
 	}
 	w.takeKey()
 	return w
-}
-
-// Run appends the events that are not in the log yet and returns how many.
-func (w *writer) run(ctx context.Context) (int, error) {
-	if err := w.findHead(ctx); err != nil {
-		return 0, err
-	}
-	w.start(*w.From)
-	if err := w.allowed(ctx); err != nil {
-		return 0, err
-	}
-	if err := w.findRedelivered(ctx); err != nil {
-		return 0, err
-	}
-	appended, err := w.compete(ctx)
-	if err == nil {
-		err = w.confirm(ctx)
-	}
-	if err == nil && w.Remembers {
-		w.remember()
-	}
-	return appended, err
-}
-
-// allowed decides, after the head was read, whether the batch may be appended.
-// Anything that would forbid it takes a position of its own, so an allowed batch is
-// either written before that or finds its position taken.
-func (w *writer) allowed(ctx context.Context) error {
-	if w.Check == nil {
-		return nil
-	}
-	return w.Check(ctx, w.at)
 }
 
 func (w *writer) fresh() []int {
