@@ -44,7 +44,8 @@ type Rig struct {
 	Started chan run.Ref // runs to be worked on
 
 	server  *httptest.Server
-	text    string // the type of the events with text
+	text    string       // the type of the events with text
+	ahead   atomic.Int64 // how far the clock is ahead, in nanoseconds
 	crashes atomic.Bool
 
 	mu      sync.Mutex
@@ -65,11 +66,11 @@ func New(t testing.TB, handler func(frontend.Config) http.Handler, text string) 
 			return err
 		},
 	})
-	r.Store = stores.New(engine, stores.WithQuotas(quota.Limits{Streams: maxStreams}))
+	r.Store = stores.New(engine, stores.WithQuotas(quota.Limits{Streams: maxStreams}), stores.WithClock(r.now))
 	serve := handler(frontend.Config{
 		Sessions: r.Store, Rewinds: r.Store, Runs: crashing{r.Store, &r.crashes}, Agents: agents{}, Grants: r.Store, Streams: r.Store, Unseen: r.Store,
 		StartRun: r.start,
-		Watch:    r.watch, Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
+		Watch:    r.watch, Log: slog.New(slog.DiscardHandler), Now: r.now, NewID: uuid.NewString,
 		CheckEvery: 500 * time.Millisecond, KeepAlive: time.Second,
 	})
 	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -96,6 +97,11 @@ func (r *Rig) limited(ctx context.Context) (context.Context, context.CancelFunc)
 	}()
 	return ctx, cancel
 }
+
+func (r *Rig) now() time.Time { return time.Now().Add(time.Duration(r.ahead.Load())) }
+
+// Advance advances the clock of the server and of its store.
+func (r *Rig) Advance(by time.Duration) { r.ahead.Add(int64(by)) }
 
 // TimeUp ends the time of all requests so far.
 func (r *Rig) TimeUp() {

@@ -33,7 +33,9 @@ func (s *Server) Follow(ctx context.Context, b *Begun, left func() bool, update 
 	target.After = b.After
 	var failed error
 	err := config.Run(ctx, target, func(own []session.Event) bool {
-		failed = update(ctx, own)
+		if len(own) > 0 { // otherwise rewound: what was sent of it stays, as its end shows it
+			failed = update(ctx, own)
+		}
 		return failed == nil && !left()
 	})
 	if err = errors.Join(err, failed); err != nil || left() {
