@@ -17,7 +17,7 @@ func (m *Marker) updateHeader(newest func() (bool, error)) (table.Write, error) 
 	m.h.Status = session.Idle
 	changes := []table.Change{
 		table.Set(table.At(sessions.HeaderStatus), session.Idle),
-		table.Remove(table.At(sessions.HeaderUnfinishedRun)), table.Remove(table.At(sessions.HeaderKeptRun)), table.Remove(table.At(sessions.HeaderPendingID)),
+		table.Remove(table.At(sessions.HeaderUnfinishedRun)), table.Remove(table.At(sessions.HeaderKeptRun)),
 		table.Remove(table.At(sessions.HeaderPendingAt)), table.Remove(table.At(sessions.HeaderPendingEvents)),
 	}
 	if m.h.Run != "" {

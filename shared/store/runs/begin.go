@@ -125,7 +125,7 @@ func (b *runStart) activate(m *history.Marker) (table.Write, error) {
 	}
 	changes := []table.Change{
 		table.Set(table.At(sessions.HeaderRun), b.run.ID), table.Set(table.At(sessions.HeaderStatus), session.InProgress),
-		table.Remove(table.At(sessions.HeaderUnfinishedRun)), table.Remove(table.At(sessions.HeaderKeptRun)), table.Remove(table.At(sessions.HeaderPendingID)),
+		table.Remove(table.At(sessions.HeaderUnfinishedRun)), table.Remove(table.At(sessions.HeaderKeptRun)),
 		table.Remove(table.At(sessions.HeaderPendingAt)), table.Remove(table.At(sessions.HeaderPendingEvents)), table.Remove(table.At(sessions.HeaderContinued)),
 	}
 	if m != nil {

@@ -105,10 +105,6 @@ const (
 	HeaderQueued        = "ql"
 	HeaderQueueVersion  = "qv"
 	HeaderSaving        = "sv"
-
-	// HeaderPendingID is what older versions stored instead of PendingAt; it is
-	// removed along with it.
-	HeaderPendingID = "mi"
 )
 
 // Origin is where a fork came from, and what it took over.

@@ -8,13 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/stores"
-	"github.com/rethread/rethread/shared/store/table"
 )
 
 // mergeOf is a start that cancels the active run and takes over its input.
@@ -177,44 +175,4 @@ func TestStart_refused_merge(t *testing.T) {
 		}
 		refused(t, s, mergeOf(t, "s", "more"), fault.Conflict, 0)
 	})
-}
-
-// Tables of an older version may contain a pending input of a run that never
-// started.
-func TestStart_after_an_earlier_version(t *testing.T) {
-	t.Parallel()
-	engine := storetest.Engine(t)
-	s := stores.New(engine)
-	for _, discarded := range []bool{false, true} {
-		id := fmt.Sprint("discarded-", discarded)
-		mustCreate(t, s, alice, id, nil)
-		mustStart(t, s, startOf(t, id, "one", "one"))
-		if _, err := s.Cancel(t.Context(), refOf(id, "one")); err != nil {
-			t.Fatal(err)
-		}
-		if discarded {
-			mustRewind(t, s, id, "one")
-		}
-		owe(t, engine, id)
-		mustStart(t, s, startOf(t, id, "next", "next"))
-		wantSaid(t, s, id, "one", "next")
-		mustEnd(t, s, refOf(id, "next"), run.Completed, nil)
-		mustStart(t, s, startOf(t, id, "last", "last"))
-		wantSaid(t, s, id, "one", "next", "last")
-	}
-	mustCreate(t, s, alice, "rewound", nil)
-	mustStart(t, s, startOf(t, "rewound", "one", "one"))
-	mustEnd(t, s, refOf("rewound", "one"), run.Completed, nil)
-	owe(t, engine, "rewound")
-	mustRewind(t, s, "rewound", "one")
-	mustStart(t, s, startOf(t, "rewound", "next", "next"))
-	wantSaid(t, s, "rewound", "next")
-}
-
-// owe says in a session's header what the version before said: that its first
-// event is to be the input of a run too.
-func owe(t *testing.T, engine table.Engine, id string) {
-	t.Helper()
-	storetest.Spoil(t, engine, table.NewKey("S#"+id, "HEAD"),
-		table.Set(table.At("mi"), "never came"), table.Set(table.At("ma"), 1))
 }
