@@ -91,7 +91,7 @@ func (w *writer) watches() {
 		slices.Sort(connections)
 		return connections
 	}
-	if diff := cmp.Diff([]string{"conn-admin", "conn-of-earlier-times"}, watchers("tree")); diff != "" {
+	if diff := cmp.Diff([]string{"conn-admin"}, watchers("tree")); diff != "" {
 		w.t.Errorf("watchers (-want +got):\n%s", diff)
 	}
 	w.say(w.t, alice, "", "conn-alice", `{"action":"subscribe","session_id":"tree"}`)
@@ -100,13 +100,6 @@ func (w *writer) watches() {
 			w.t.Error(err)
 		}
 		w.writes++
-	}
-	log, err := w.store.LogOf(w.t.Context(), alice, "tree")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := w.store.Leave(w.t.Context(), log, []string{"conn-of-earlier-times"}); err != nil {
-		w.t.Error(err)
 	}
 	if left := append(watchers("tree"), watchers("runs")...); len(left) > 0 {
 		w.t.Errorf("still watching: %v", left)

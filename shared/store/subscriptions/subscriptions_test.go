@@ -14,7 +14,6 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/stores"
-	"github.com/rethread/rethread/shared/store/table"
 )
 
 func wantSubscriptions(t testing.TB, s *stores.Store, log string, want ...watch.Subscription) {
@@ -29,9 +28,8 @@ func wantSubscriptions(t testing.TB, s *stores.Store, log string, want ...watch.
 
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
-	engine := storetest.Engine(t)
 	now := time.Now()
-	s := stores.New(engine, stores.WithClock(func() time.Time { return now }))
+	s := stores.New(storetest.Engine(t), stores.WithClock(func() time.Time { return now }))
 	fixture.Session(t, s, fixture.Alice, "s", nil)
 	fixture.LetIn(t, s, "s", "sh", fixture.Bob)
 	fixture.LetIn(t, s, "s", "later", fixture.Bob)
@@ -51,18 +49,6 @@ func TestSubscriptions(t *testing.T) {
 		}
 		wantSubscriptions(t, s, log, own, again)
 		if err := s.Clear(t.Context(), log, again); err != nil {
-			t.Fatal(err)
-		}
-		wantSubscriptions(t, s, log, own)
-	})
-	t.Run("of an older version have no details", func(t *testing.T) {
-		storetest.Spoil(t, engine, table.NewKey("W#"+log, "W"), table.AddToSet(table.At("c"), "old1", "old2"))
-		old1, old2 := watch.Subscription{SessionID: "s", Connection: "old1"}, watch.Subscription{SessionID: "s", Connection: "old2"}
-		wantSubscriptions(t, s, log, own, old1, old2)
-		fresh := fixture.Subscription("s", "old1", fixture.Alice, "")
-		fixture.Subscribe(t, s, fresh)
-		wantSubscriptions(t, s, log, own, fresh, old2)
-		if err := s.Leave(t.Context(), log, []string{"old1", "old2", "never"}); err != nil {
 			t.Fatal(err)
 		}
 		wantSubscriptions(t, s, log, own)

@@ -23,13 +23,11 @@ import (
 //	w<id>         owner, admin       end of the token                 23
 //	w<id>         guest              [token, share, its end, user]    about 90
 //	w<id>         revoked guest      "revoked"                        24
-//	c             older versions     set of connections               17 each
 //
 // So 170 watchers cost the fan-out one read unit, as a single one does.
 const (
 	watchersSession = "s"
 	watchersExpires = "expires"
-	watchersOld     = "c"
 
 	prefixSubscription = "w"
 	revoked            = string(watch.ReasonRevoked)
@@ -42,7 +40,6 @@ type watchers struct {
 	session       string
 	expires       int64
 	subscriptions map[string]types.AttributeValue // by connection
-	old           []string
 }
 
 // UnmarshalDynamoDBAttributeValue implements attributevalue.Unmarshaler.
@@ -52,14 +49,13 @@ func (w *watchers) UnmarshalDynamoDBAttributeValue(v types.AttributeValue) error
 		return fmt.Errorf("watchers are no item but a %T", v)
 	}
 	var rest struct {
-		Session string   `dynamodbav:"s"`
-		Old     []string `dynamodbav:"c,stringset"`
-		Expires int64    `dynamodbav:"expires"`
+		Session string `dynamodbav:"s"`
+		Expires int64  `dynamodbav:"expires"`
 	}
 	if err := table.Decode(item.Value, &rest); err != nil {
 		return err
 	}
-	w.session, w.expires, w.old = rest.Session, rest.Expires, rest.Old
+	w.session, w.expires = rest.Session, rest.Expires
 	w.subscriptions = map[string]types.AttributeValue{}
 	for name, value := range item.Value {
 		if connection, ok := strings.CutPrefix(name, prefixSubscription); ok {
@@ -122,7 +118,6 @@ func subscribe(s watch.Subscription, expires int64) []table.Change {
 		table.Set(subscriptionPath(s.Connection), subscriptionOf(s)),
 		table.Set(table.At(watchersSession), s.SessionID),
 		table.Set(table.At(watchersExpires), expires),
-		table.RemoveFromSet(table.At(watchersOld), s.Connection),
 	}
 }
 
@@ -133,7 +128,7 @@ func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Subsc
 	if err != nil || !found || w.expires <= s.Now().Unix() {
 		return "", nil, err
 	}
-	subs := make([]watch.Subscription, 0, len(w.subscriptions)+len(w.old))
+	subs := make([]watch.Subscription, 0, len(w.subscriptions))
 	for connection, value := range w.subscriptions {
 		sub := watch.Subscription{SessionID: w.session, Connection: connection}
 		if err := readSubscription(value, &sub); err != nil {
@@ -141,9 +136,6 @@ func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Subsc
 			continue
 		}
 		subs = append(subs, sub)
-	}
-	for _, connection := range w.old {
-		subs = append(subs, watch.Subscription{SessionID: w.session, Connection: connection})
 	}
 	return w.session, subs, nil
 }
@@ -162,7 +154,7 @@ const removalsAtOnce = 100
 // Leave implements watch.Audience.
 func (s *Store) Leave(ctx context.Context, log string, connections []string) error {
 	for part := range slices.Chunk(connections, removalsAtOnce) {
-		changes := []table.Change{table.RemoveFromSet(table.At(watchersOld), part...)}
+		changes := make([]table.Change, 0, len(part))
 		for _, connection := range part {
 			changes = append(changes, table.Remove(subscriptionPath(connection)))
 		}
