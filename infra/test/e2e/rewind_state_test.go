@@ -88,7 +88,7 @@ func testSharedState(t *testing.T, sys *e2e.System) {
 		mustChange(t, alice, other, "inv-1", e2e.M{"user:u": "theirs", "app:a": "theirs"})
 
 		got := mustRewind(t, alice, s, "inv-2", nil)
-		if keys := got.Raw("data.conflicts"); keys != `[{"key":"app:a"},{"key":"user:u"}]` {
+		if keys := got.Raw("data.conflicts"); keys != `[{"key":"app:a","reason":"changed_since"},{"key":"user:u","reason":"changed_since"}]` {
 			t.Errorf("conflicts %s", keys)
 		}
 		if restored := got.Raw("data.restored.state"); restored != `{"k":1,"user:mine":1}` {
@@ -110,7 +110,7 @@ func testSharedState(t *testing.T, sys *e2e.System) {
 		s, bobs := mustCreate(t, alice, app), mustCreate(t, bob, app)
 		mustChange(t, alice, s, "inv-1", e2e.M{"app:a": 1})
 		mustChange(t, bob, bobs, "inv-1", e2e.M{"app:a": "bob's"})
-		if keys := mustRewind(t, alice, s, "inv-1", nil).Raw("data.conflicts"); keys != `[{"key":"app:a"}]` {
+		if keys := mustRewind(t, alice, s, "inv-1", nil).Raw("data.conflicts"); keys != `[{"key":"app:a","reason":"changed_since"}]` {
 			t.Errorf("conflicts %s", keys)
 		}
 		checkState(t, bob, bobs, `{"app:a":"bob's"}`)

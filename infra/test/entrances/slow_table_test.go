@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,6 +35,7 @@ const (
 // failing is a table of which a third of the answers fail: refused, or lost after a while.
 // Its client sends a request again until its time is over, as the SDK does.
 type failing struct {
+	mu     sync.Mutex // requests of one operation meet here
 	random *rand.Rand
 	on     bool
 }
@@ -42,7 +44,10 @@ func (f *failing) answer(ctx context.Context, c hooks.Call) error {
 	failure := error(nil)
 	for try := 0; f.on && try < clientTries; try++ {
 		wait := 100 * time.Millisecond << try
-		switch f.random.IntN(6) {
+		f.mu.Lock()
+		fate := f.random.IntN(6)
+		f.mu.Unlock()
+		switch fate {
 		case 0:
 			failure = table.ErrThrottled
 		case 1:

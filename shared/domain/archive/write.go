@@ -40,10 +40,14 @@ func (w *Writer) Begin(h Head) error {
 		{"taken_over", h.TakenOver},
 		{"branched", h.Branched},
 		{"spent_run_id", h.SpentRun},
-		{"kept_run_id", h.KeptRun},
 		{"timeline", h.Timeline},
 	} {
 		if err := w.member(m.name, m.value); err != nil {
+			return err
+		}
+	}
+	if h.KeptRun != "" {
+		if err := w.member("kept_run_id", h.KeptRun); err != nil {
 			return err
 		}
 	}
