@@ -41,12 +41,12 @@ onScreens(ALL, ({ resize }) => {
     for (const tab of [console, other]) {
       await expect(tab.said('agent').last()).toContainText('You said: "Three"');
       await tab.waitFor('idle');
-      await expect(tab.said('user')).toHaveText(['One', 'Three']);
+      await expect(tab.said('user')).toHaveText(['/long 2000', 'One', 'Three']);
       await expect(tab.page.getByTestId('queue')).toHaveCount(0);
     }
     expect(await other.bubbles()).toEqual(await console.bubbles());
     const asked = (await api.events(console.sessionId)).filter(({ author }) => author === 'user');
-    expect(asked.map(({ content }) => content?.parts?.[0]?.text)).toEqual(['One', 'Three']);
+    expect(asked.map(({ content }) => content?.parts?.[0]?.text)).toEqual(['/long 2000', 'One', 'Three']);
   });
 });
 

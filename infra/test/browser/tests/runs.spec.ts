@@ -64,7 +64,6 @@ test('a question after a failure follows the failed turn', async ({ console, pag
   await expect(console.said('agent').last()).toContainText('You said: "Never mind"');
   await expect(console.said('user')).toHaveText(['/drop', 'Never mind']);
   await expect(page.getByTestId('failure')).toHaveCount(1);
-  await expect(page.getByTestId('failure')).toHaveCount(0);
 });
 
 test('a double click sends one question', async ({ console, api, page }) => {
