@@ -18,6 +18,8 @@ const (
 	// documentedPort is the port of each server in the documents, and
 	// documentedProvider the address of each model.
 	documentedPort, documentedProvider = "8080", "https://api.openai.com/v1"
+	// documentedSecret names the models' key in the documents.
+	documentedSecret = "/rethread/agents/openai"
 )
 
 var (

@@ -88,13 +88,17 @@ func withSystem(
 	if err != nil {
 		return err
 	}
+	secrets := filepath.Join(root, "build", "clients-secrets.json")
+	if err := os.WriteFile(secrets, fmt.Appendf(nil, `{%q:%q}`, documentedSecret, agentKey), 0o600); err != nil {
+		return fmt.Errorf("write the agents' secrets: %w", err)
+	}
 	logFile, err := os.Create(filepath.Join(root, "build", "clients.log"))
 	if err != nil {
 		return fmt.Errorf("make a file for the host's log: %w", err)
 	}
 	h, err := host.Start(ctx, host.Options{
 		Binary: binary, Root: root, Data: host.InMemory, Output: logFile,
-		Env: []string{"AGENTS=" + config, "LOG_LEVEL=info", "AGENT_API_KEY=" + agentKey},
+		Env: []string{"AGENTS=" + config, "LOG_LEVEL=info", "AGENT_API_KEY=" + agentKey, "AGENT_SECRETS_FILE=" + secrets},
 	})
 	if err != nil {
 		return fmt.Errorf("%w (log: %s)", err, logFile.Name())
