@@ -233,6 +233,7 @@ class Story:
         self.check("it stays so", r.status == "cancelled" and "word" in r.output_text, r.status)
         after = await self.say("hello", previous_response_id=r.id)
         self.check("after a cancelled predecessor, which stays", after.status == "completed", after)
+        self.check("it names the predecessor", after.previous_response_id == r.id, after.previous_response_id)
 
     async def part_a_busy_conversation(self) -> None:
         hurried, c = self.client.with_options(max_retries=0), await self.client.conversations.create()
