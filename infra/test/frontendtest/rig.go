@@ -53,6 +53,7 @@ type Rig struct {
 	expires chan struct{} // closed when the time of all requests is up
 	units   table.Units
 	atStart table.Units // units when the last run was handed to its worker
+	onStart func(run.Ref)
 }
 
 // New starts a server. text is the type of its events whose delta is a text of the
@@ -135,10 +136,21 @@ func (agents) HasAgent(name string) bool { return name == "helper" || name == "t
 // MayCall lets everybody call.
 func (agents) MayCall(context.Context, string) bool { return true }
 
+// OnNextStart calls do with the next run that is started, before its stream begins.
+func (r *Rig) OnNextStart(do func(run.Ref)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.onStart = do
+}
+
 func (r *Rig) start(_ context.Context, ref run.Ref) error {
 	r.mu.Lock()
-	r.atStart = r.units
+	do := r.onStart
+	r.onStart, r.atStart = nil, r.units
 	r.mu.Unlock()
+	if do != nil {
+		do(ref)
+	}
 	r.Started <- ref
 	return nil
 }

@@ -185,7 +185,7 @@ func (s *server) sendRun(ctx context.Context, w http.ResponseWriter, b frontend.
 	case err != nil:
 		rs.fail(ctx, err)
 	case r.ID != "" && rs.stream == nil: // discarded before its events were read
-		rs.send([]convert.Event{convert.RunError(conversation.CodeRewound, "The run was rewound.", map[string]any{"run_id": r.ID})})
+		rs.send([]convert.Event{convert.Discarded(r)})
 	case r.ID != "":
 		rs.finish(ctx, r)
 	}

@@ -100,7 +100,7 @@ func (s *server) sendRun(ctx context.Context, w http.ResponseWriter, b frontend.
 	case err != nil:
 		rs.fail(ctx, err)
 	case r.ID != "" && rs.stream == nil: // discarded before its events were read
-		rs.send([]convert.Chunk{convert.Error("The run was rewound.")})
+		rs.send([]convert.Chunk{convert.Discarded(r)})
 	case r.ID != "":
 		rs.send(rs.stream.Finish(r))
 	}

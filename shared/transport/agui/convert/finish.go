@@ -49,6 +49,15 @@ func Outcome(t *conversation.Thread, r run.Run) Event {
 	return Finished(t, r.SessionID, r.ID, true)
 }
 
+// Discarded returns the event that ends a run whose events were taken away before any was
+// read. A run that was cancelled ends as it does if some were.
+func Discarded(r run.Run) Event {
+	if r.Status == run.Cancelled {
+		return Outcome(nil, r)
+	}
+	return RunError(conversation.CodeRewound, "The run was rewound.", map[string]any{"run_id": r.ID})
+}
+
 // Finished returns the end of a run that did not fail, with what is still open. over
 // reports that the thread's last run is complete.
 func Finished(t *conversation.Thread, threadID, runID string, over bool) Event {

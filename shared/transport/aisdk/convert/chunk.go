@@ -55,6 +55,15 @@ func Finished(waits bool) Chunk {
 	return Chunk{"type": "finish", "finishReason": reason}
 }
 
+// Discarded returns the last chunk for a run whose events were taken away before any was
+// read. A run that was cancelled ends as it does if some were.
+func Discarded(r run.Run) Chunk {
+	if r.Status == run.Cancelled {
+		return outcome(r, nil, false)
+	}
+	return Error("The run was rewound.")
+}
+
 // outcome returns the last chunk for a run that is over, with the outputs that it had.
 func outcome(r run.Run, outputs []session.Event, waits bool) Chunk {
 	switch {
