@@ -1,7 +1,6 @@
 package boot
 
 import (
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -96,10 +95,7 @@ func (i Identities) httpCaller(event events.APIGatewayV2HTTPRequest) (access.Cal
 	if a == nil || a.JWT == nil || !access.IsUserID(a.JWT.Claims["sub"]) {
 		return access.Caller{}, nil
 	}
-	header := http.Header{}
-	for name, value := range event.Headers {
-		header.Set(name, value)
-	}
+	header := headerOf(event.Headers)
 	text, _ := tokens.Carried(header, nil) // has been verified: without one there are no claims
 	return i.Caller(Token{
 		Subject: a.JWT.Claims["sub"], Scope: scopeOf(a.JWT.Claims), Text: text,

@@ -2,7 +2,6 @@ package boot
 
 import (
 	"log/slog"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -39,10 +38,7 @@ func aboutRequest(event events.APIGatewayV2HTTPRequest) subject {
 // aboutStream returns the subject of a request to the streaming REST API.
 func aboutStream(event events.APIGatewayProxyRequest) subject {
 	verified := ws.ReadVerified(event.RequestContext.Authorizer)
-	header := http.Header{}
-	for name, value := range event.Headers {
-		header.Set(name, value)
-	}
+	header := headerOf(event.Headers)
 	parameters := map[string]string{} // REST APIs leave them escaped
 	for name, value := range event.PathParameters {
 		if decoded, err := url.PathUnescape(value); err == nil {

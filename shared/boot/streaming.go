@@ -87,6 +87,15 @@ func timed(ctx context.Context, v ws.Verified, now time.Time) (context.Context, 
 	return context.WithTimeoutCause(ctx, left, errTimeUp)
 }
 
+// headerOf returns the headers of a gateway's event.
+func headerOf(values map[string]string) http.Header {
+	header := http.Header{}
+	for name, value := range values {
+		header.Set(name, value)
+	}
+	return header
+}
+
 // streamRequest converts the event to a request. It returns errPath if the path cannot
 // be determined.
 func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, caller access.Caller) (*http.Request, error) {
@@ -97,10 +106,7 @@ func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, cal
 			return nil, fmt.Errorf("decode the gateway's body: %w", err)
 		}
 	}
-	header := http.Header{}
-	for name, value := range event.Headers {
-		header.Set(name, value)
-	}
+	header := headerOf(event.Headers)
 	for name, values := range event.MultiValueHeaders {
 		header[http.CanonicalHeaderKey(name)] = values
 	}

@@ -42,6 +42,13 @@ func (c Caller) Stamp(e session.Event) session.Event {
 	return e
 }
 
+// StampAll stamps each of the events, in place.
+func (c Caller) StampAll(events []session.Event) {
+	for i, e := range events {
+		events[i] = c.Stamp(e)
+	}
+}
+
 // createdBy returns the service and the user that it acts for; nil for other callers.
 func (c Caller) createdBy() json.RawMessage {
 	if !c.Acts() {

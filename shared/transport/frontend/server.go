@@ -184,8 +184,7 @@ func (s *Server) WithLease(ctx context.Context, do func(context.Context) error) 
 }
 
 // Stop cancels the run in progress of a session, and keeps what it said: a person has
-// read it. It returns the session's id and the
-// cancelled run; the zero run without one.
+// read it. It returns the session's id and the cancelled run; the zero run without one.
 func (s *Server) Stop(ctx context.Context, id string) (string, run.Run, error) {
 	of, _, err := s.ReadSession(ctx, id, access.CancelRun)
 	if err != nil || of.ActiveRunID == nil {

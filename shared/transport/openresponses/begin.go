@@ -70,11 +70,8 @@ func (c *creation) start(ctx context.Context, at position) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	for _, events := range [][]session.Event{history, input} {
-		for i, e := range events {
-			events[i] = access.CallerOf(ctx).Stamp(e)
-		}
-	}
+	access.CallerOf(ctx).StampAll(history)
+	access.CallerOf(ctx).StampAll(input)
 	after := at.of.HeadSeq
 	record := convert.Record{After: after, Body: c.body, Tools: c.agents.ClientTools(c.req.Model), Shown: c.req.Shown}
 	if err := convert.Offer(input, record, c.req.Offer); err != nil {

@@ -189,9 +189,7 @@ func (s *server) appendItems(r *http.Request, of session.Session, events []sessi
 	for i := range events {
 		events[i].InvocationID, events[i].ID = invocation, invocation+"."+strconv.Itoa(i+1)
 	}
-	for i, e := range events {
-		events[i] = access.CallerOf(r.Context()).Stamp(e)
-	}
+	access.CallerOf(r.Context()).StampAll(events)
 	stored, _, err := s.Sessions.Append(r.Context(), session.Append{SessionID: of.ID, UserID: of.UserID, Events: events})
 	return stored, err
 }
