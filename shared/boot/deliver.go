@@ -6,9 +6,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/compaction"
-	"github.com/rethread/rethread/shared/store/stores"
-
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/google/uuid"
 
@@ -21,6 +18,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/compaction"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 

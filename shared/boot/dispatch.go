@@ -4,14 +4,13 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/rethread/rethread/shared/store/records"
-
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/records"
 )
 
 // EventReader returns the events of a change of the table.

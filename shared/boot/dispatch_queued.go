@@ -7,13 +7,12 @@ import (
 	"os"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/runs"
-
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/store/runs"
 )
 
 const (

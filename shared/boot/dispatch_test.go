@@ -14,8 +14,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/records"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	gocmp "github.com/google/go-cmp/cmp"
@@ -24,6 +22,7 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/store/records"
 )
 
 // tray is a queue, and a target of every event.

@@ -17,8 +17,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/records"
-
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
@@ -27,6 +25,7 @@ import (
 
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/records"
 )
 
 // crowd is an audience with one connection per log, and the messages that it got.

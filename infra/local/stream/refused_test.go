@@ -12,8 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/records"
-
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
@@ -23,6 +21,7 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 

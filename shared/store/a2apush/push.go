@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/rethread/rethread/shared/store/lifecycle"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/store/lanes"
+	"github.com/rethread/rethread/shared/store/lifecycle"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"

@@ -128,7 +128,7 @@ func inSeqs(t session.Timeline) archive.Timeline {
 	return out
 }
 
-// State returns the state in all scopes, with the parts that only rewinds need.
+// state returns the state in all scopes, with the parts that only rewinds need.
 func (x *exporting) state(ctx context.Context) (*archive.State, error) {
 	unchanged := func(before, now eventlog.Head) bool { return before.Next == now.Next }
 	c, at, err := x.s.sessions.SettledState(ctx, x.h.OfLog(), x.at, unchanged)

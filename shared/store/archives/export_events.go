@@ -153,7 +153,7 @@ type link struct {
 	base, at int64
 }
 
-// Chain returns the logs that a fork took over from, oldest first.
+// chain returns the logs that a fork took over from, oldest first.
 func chain(h *sessions.Header) []link {
 	var out []link
 	log, at := h.Origin.Log, h.Origin.At

@@ -46,7 +46,7 @@ func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (an
 	return item, err
 }
 
-// ScopeOf returns the scope of an artifact in the imported session, and its name
+// scopeOf returns the scope of an artifact in the imported session, and its name
 // there.
 func (w *importing) scopeOf(doc archive.Head, name string) (on artifacts.ArtifactScope, rest string) {
 	return artifacts.ScopeOf(&sessions.Header{User: w.u.UserID, App: doc.Session.AppName, Log: w.rec.Log}, name)

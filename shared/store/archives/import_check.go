@@ -24,7 +24,7 @@ type importing struct {
 	bytes   int64 // size of the part as stored
 }
 
-// Check checks the part against the parts before it, and makes log entries of its
+// check checks the part against the parts before it, and makes log entries of its
 // events.
 func (w *importing) check(ctx context.Context) error {
 	before, err := w.before(ctx)
@@ -73,7 +73,7 @@ func (w *importing) before(ctx context.Context) (archive.Before, error) {
 	return b, err
 }
 
-// TimelineAt reads the timeline of a marker from an earlier part.
+// timelineAt reads the timeline of a marker from an earlier part.
 func (w *importing) timelineAt(ctx context.Context, marker int64) (archive.Timeline, error) {
 	m, err := w.s.logs.EntryCovering(ctx, w.rec.Log, marker)
 	if err != nil {
@@ -105,7 +105,7 @@ func (w *importing) storedVersion(
 	return &archive.Artifact{Gone: item.Gone, Missing: item.TargetSK == missingTarget, Restored: item.Restored}, nil
 }
 
-// Record converts an entry of the document to one of the log.
+// record converts an entry of the document to one of the log.
 func (w *importing) record(e archive.Entry) *eventlog.Record {
 	first := e.Events[0]
 	log := first.Log

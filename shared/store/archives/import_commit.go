@@ -76,7 +76,7 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 	return w.s.imported(ctx, &done, w.u.UserID)
 }
 
-// Taken returns fault.Conflict if a session has the id, and otherwise
+// taken returns fault.Conflict if a session has the id, and otherwise
 // table.ErrConditionFailed: another change came first and the attempt may be
 // repeated.
 func (w *importing) taken(ctx context.Context) error {
@@ -94,7 +94,7 @@ func (w *importing) keep(key string) {
 	}
 }
 
-// Header returns the header of the session as in the document, with the imported
+// header returns the header of the session as in the document, with the imported
 // log.
 func (w *importing) header() (*sessions.Header, error) {
 	doc, log := w.checked.After.Head, w.checked.After.Log

@@ -125,7 +125,7 @@ func (w *importing) bounds(ctx context.Context) ([]any, error) {
 	return items, group.Wait()
 }
 
-// Task returns the items of a task: its pointer and the task itself.
+// task returns the items of a task: its pointer and the task itself.
 func (w *importing) task(ctx context.Context, t archive.Task) ([]any, error) {
 	k := keys.TaskPointerKey(w.rec.Log, t.ID)
 	p := &tasks.TaskPointer{

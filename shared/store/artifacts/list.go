@@ -90,7 +90,7 @@ func (l *artifactList) add(on ArtifactScope, item *ArtifactItem) error {
 	return err
 }
 
-// NewestBatch is the latest versions of some artifacts of a scope, by name, deleted
+// newestBatch is the latest versions of some artifacts of a scope, by name, deleted
 // ones included. next is the name to continue after, "" at the end.
 type newestBatch struct {
 	Items []*ArtifactItem

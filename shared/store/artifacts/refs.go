@@ -53,7 +53,7 @@ func (i *ArtifactItem) follow(target *ArtifactItem) {
 	}
 }
 
-// Target returns the key of the item that a pointer points to.
+// target returns the key of the item that a pointer points to.
 func (i *ArtifactItem) target() table.Key {
 	if i.TargetPK == "" {
 		return table.NewKey(i.PK, i.TargetSK)

@@ -75,7 +75,7 @@ func (s *Store) AppendBehind(
 	return Appended{Events: w.events, Fresh: len(events), At: w.at, Last: w.last}, nil
 }
 
-// Run appends the events that are not in the log yet and returns how many.
+// run appends the events that are not in the log yet and returns how many.
 func (w *writer) run(ctx context.Context) (int, error) {
 	if err := w.findHead(ctx); err != nil {
 		return 0, err

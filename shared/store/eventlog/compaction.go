@@ -11,9 +11,6 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Compaction configures which ranges of a rewound log are compacted.
-type Compaction = compaction.Rules
-
 // Compactor chooses the ranges to compact among the records that a page reads.
 type Compactor = compaction.Chooser[*Record]
 

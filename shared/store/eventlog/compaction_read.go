@@ -97,7 +97,7 @@ func (s *Store) compactedRangesOf(sp *Span, p *Page) *compactedRanges {
 	return &compactedRanges{s: s, sp: sp, p: p, end: end, more: more}
 }
 
-// Next returns the first compacted range that ends at or after a position; nil for none.
+// next returns the first compacted range that ends at or after a position; nil for none.
 func (l *compactedRanges) next(ctx context.Context, at int64) (*compactedRange, error) {
 	for {
 		for len(l.queue) > 0 {

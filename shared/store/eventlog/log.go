@@ -72,7 +72,7 @@ type RunMarks struct {
 	Counts       bool  `dynamodbav:"cs,omitempty"`
 
 	// NewTasks are the tasks that entries up to this one have placed, if the saves that
-	// create them may not have ended (tasks_create.go).
+	// create them may not have ended (package tasks, create.go).
 	NewTasks []Placement `dynamodbav:"nt,omitempty"`
 
 	// ToSeq, on a rewind marker, is the last seq that stays; Back is set if the
@@ -190,7 +190,7 @@ func (s *Store) DecodeEntry(ctx context.Context, item table.Item) (*Record, erro
 	return e.record(first, content)
 }
 
-// Record returns an entry with its content.
+// record returns an entry with its content.
 func (e Entry) record(first int64, content EntryBody) (*Record, error) {
 	r := &Record{
 		Entry: e, First: first, When: content.Time, Undo: content.Undo,

@@ -21,11 +21,6 @@ type Owner interface {
 	// Inherited reads the entry that contains a seq which the session took over, with
 	// its events as the session shows them.
 	Inherited(ctx context.Context, l Log, seq int64) (*Record, error)
-	bytesCounter
-}
-
-// bytesCounter counts the bytes that users store.
-type bytesCounter interface {
 	// LimitsBytes reports whether bytes are counted at all.
 	LimitsBytes() bool
 	// AdmitBytes returns fault.Busy if the user may not store more.

@@ -71,7 +71,7 @@ func (s *Store) readEntries(ctx context.Context, sp Span, p *Page) error {
 	return fill(end)
 }
 
-// Latest returns the latest entry of a span's log, nil if it is not known or may have
+// latest returns the latest entry of a span's log, nil if it is not known or may have
 // changed since it was read.
 func (p *Page) latest(sp *Span) *Record {
 	if !sp.open() || p.At == nil || p.At.Latest == nil || p.At.Latest.WithoutBody || p.At.Latest.InProgress() {

@@ -55,10 +55,10 @@ type Segment struct {
 	Expires int64           `dynamodbav:"expires"`
 }
 
-// Last returns the number of the segment's last delta.
+// last returns the number of the segment's last delta.
 func (g *Segment) last() int64 { return g.First + g.Count - 1 }
 
-// Open reports whether the next delta is added to the segment, as the last one.
+// open reports whether the next delta is added to the segment, as the last one.
 func (g *Segment) open() bool { return g.Count > 0 && len(g.Deltas) < segmentBytes }
 
 // Decode returns the segment's deltas.

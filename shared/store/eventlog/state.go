@@ -116,7 +116,7 @@ func (c *StateChange) Check() error {
 	return nil
 }
 
-// Current returns the shared state without its deleted keys.
+// current returns the shared state without its deleted keys.
 func (sc *sharedChange) current() session.Values {
 	out := session.Values{}
 	for name, v := range sc.Values {

@@ -103,7 +103,7 @@ func (m *Marker) write(ctx context.Context, newest func() (bool, error)) error {
 	return nil
 }
 
-// Attribution returns who made the rewind: its user, and the automations that led
+// attribution returns who made the rewind: its user, and the automations that led
 // to it.
 func (m *Marker) attribution() eventlog.Attribution { return m.h.Attribution().By(m.chain) }
 

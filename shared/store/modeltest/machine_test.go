@@ -10,13 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/compaction"
-
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/compaction"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )

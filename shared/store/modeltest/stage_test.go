@@ -8,14 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/compaction"
-
-	"github.com/rethread/rethread/shared/store/sweep"
-
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/store/compaction"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/sweep"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/memory"
 )

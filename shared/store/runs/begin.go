@@ -60,7 +60,7 @@ func (b *runStart) prepare(ctx context.Context) error {
 	return nil
 }
 
-// Taken reads the events that the run takes over, if any.
+// taken reads the events that the run takes over, if any.
 func (b *runStart) taken(ctx context.Context) ([]session.Event, error) {
 	if b.plan.Takes == 0 {
 		return nil, nil
@@ -88,7 +88,7 @@ func (b *runStart) append(ctx context.Context) error {
 	return err
 }
 
-// Along is what the input takes along in any case.
+// along is what the input takes along in any case.
 func (b *runStart) along() eventlog.Along {
 	return eventlog.Along{Begins: b.run.ID, Annotate: func(_ eventlog.Head, e *eventlog.Entry) { e.Began, e.Attribution = b.run.ID, b.run.attribution() }}
 }

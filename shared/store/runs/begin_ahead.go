@@ -38,7 +38,7 @@ func (b *runStart) isAhead(position int64) bool {
 	return b.run.Ahead != "" && b.run.At == position
 }
 
-// Undo removes what a start has written that certainly failed: the error is a fault
+// undo removes what a start has written that certainly failed: the error is a fault
 // for the caller, or another write was first, after which the caller reads again and may
 // not start the run at all. After other errors it is unknown whether the run started. What
 // remains means nothing and is removed by the sweeper.

@@ -40,7 +40,7 @@ func (s *Store) cancelled(ctx context.Context, h *sessions.Header, at eventlog.H
 	return o, err
 }
 
-// Writes returns those that end the run: its item in progress and the log's entry.
+// writes returns those that end the run: its item in progress and the log's entry.
 // The caller writes the run's own item and the header. Agents keep writing to the
 // item in progress, so writes is called right before the transaction. It returns
 // table.ErrConditionFailed if a run that is kept would have no mark, or two.

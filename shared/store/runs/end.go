@@ -65,7 +65,7 @@ func (s *Store) End(ctx context.Context, ref run.Ref, status run.Status, problem
 	return r, err
 }
 
-// End ends a run in one transaction: the session has no active run, the item in
+// end ends a run in one transaction: the session has no active run, the item in
 // progress is final and closed to deltas, and the log has another entry, at the
 // very position that the run's worker would write to next. If the run is already
 // final it returns that end, with a fault.

@@ -132,10 +132,10 @@ func (s *Store) runOf(h *sessions.Header, ref run.Ref, a *ActiveRun) *runningIte
 	return &runningItem{s: s, ref: ref, log: h.Log, active: a}
 }
 
-// shared implements producer: an agent that runs elsewhere pushes by requests.
+// Shared implements producer: an agent that runs elsewhere pushes by requests.
 func (r *runningItem) Shared() bool { return r.active.Mode == run.External }
 
-// refusal implements producer.
+// Refusal implements producer.
 func (r *runningItem) Refusal(ctx context.Context) error {
 	now, err := r.s.Run(ctx, r.ref)
 	if err == nil && now.Status.Final() {
@@ -144,7 +144,7 @@ func (r *runningItem) Refusal(ctx context.Context) error {
 	return err
 }
 
-// renew implements producer: it extends the lease of an external run, unless that was
+// Renew implements producer: it extends the lease of an external run, unless that was
 // just done.
 func (r *runningItem) Renew(ctx context.Context) error {
 	a, s := r.active, r.s

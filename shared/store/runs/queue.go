@@ -193,7 +193,7 @@ func (c *queueChange) put() (table.Write, error) {
 
 const attrQueueVersion = "v" // of queueItem.Version
 
-// Header returns the changes of the session's header.
+// header returns the changes of the session's header.
 func (c *queueChange) header() []table.Change {
 	changes := []table.Change{table.Set(table.At(sessions.HeaderQueueVersion), c.now.Version)}
 	if n := len(c.now.Starts); n > 0 {

@@ -84,7 +84,7 @@ func (a *ActiveRun) Run() run.Run {
 	return r
 }
 
-// Attribution returns the run's attribution.
+// attribution returns the run's attribution.
 func (a *ActiveRun) attribution() eventlog.Attribution {
 	return eventlog.Attribution{User: a.User, Session: a.Session, Agent: a.Agent, Chain: a.Chain}
 }

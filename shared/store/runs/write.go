@@ -97,7 +97,7 @@ func (s *Store) OpenItem(ctx context.Context, ref run.Ref, itemID string) (run.I
 	return it, nil
 }
 
-// Open returns the run's item in progress at a head, with its content; nil if there is
+// open returns the run's item in progress at a head, with its content; nil if there is
 // none.
 func (s *Store) open(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, ref run.Ref) (*eventlog.Item, error) {
 	it, err := s.openItem(ctx, h, at, a)

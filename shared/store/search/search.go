@@ -19,7 +19,7 @@ import (
 )
 
 // A search reads the sessions of a list in its order, some at a time. It reads the
-// words of ranges of their logs (search_sets.go), and the log where the words may be
+// words of ranges of their logs (sets.go), and the log where the words may be
 // or are not stored (search_session.go); docs/adr/0057-a-search-of-messages.md has the
 // reasons.
 

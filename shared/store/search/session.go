@@ -152,7 +152,7 @@ func (g *gap) read(ctx context.Context) (match *session.Match, rest int64, err e
 	return match, rest, nil
 }
 
-// Position returns an event's position in the log.
+// position returns an event's position in the log.
 func (g *gap) position(e session.Event) int64 { return g.shown.From + e.Seq - g.shown.Seq }
 
 // search collects the words of events, the newest first, until one matches.

@@ -126,7 +126,7 @@ func (s *Store) FirstInRange(ctx context.Context, r session.Range, from int64, i
 	return found, err
 }
 
-// At returns the position as the session's history counts it.
+// at returns the position as the session's history counts it.
 func (p *LogPosition) at() session.LogPosition {
 	out := session.LogPosition{Log: p.Log, Seq: p.Seq, Marker: p.Rec.LastMarker}
 	if p.Rec.IsRewind() {

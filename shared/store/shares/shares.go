@@ -11,12 +11,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/lifecycle"
-	"github.com/rethread/rethread/shared/store/search"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/store/lifecycle"
 	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/search"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )

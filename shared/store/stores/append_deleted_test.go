@@ -11,12 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/sweep"
-
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/sweep"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )

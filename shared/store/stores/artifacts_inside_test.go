@@ -4,11 +4,9 @@ import (
 	"context"
 
 	"github.com/rethread/rethread/shared/store/artifacts"
-	"github.com/rethread/rethread/shared/store/stores"
-
 	"github.com/rethread/rethread/shared/store/keys"
-
 	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
 

@@ -5,13 +5,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/rethread/rethread/shared/store/records"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/memory"

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/sweep"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/sweep"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )

@@ -5,13 +5,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/rethread/rethread/shared/store/runs"
-
-	"github.com/rethread/rethread/shared/store/records"
-
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/runs"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"

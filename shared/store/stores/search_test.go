@@ -9,8 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/rethread/rethread/shared/store/search"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/test/capacity"
@@ -18,6 +16,7 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/search"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"

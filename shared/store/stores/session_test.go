@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/sweep"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/test/storetest"
@@ -17,6 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/sweep"
 	"github.com/rethread/rethread/shared/store/table"
 )
 

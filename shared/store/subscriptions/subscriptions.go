@@ -7,11 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/eventlog"
-	"github.com/rethread/rethread/shared/store/lifecycle"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/lifecycle"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"

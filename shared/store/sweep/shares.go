@@ -14,7 +14,7 @@ func EachShard(
 	sum := 0
 	var failures []error
 	for shard := range n {
-		own, cancel := Share(ctx, int(n-shard))
+		own, cancel := share(ctx, int(n-shard))
 		done, err := sweep(own, name(shard))
 		cancel()
 		sum += done
@@ -23,8 +23,8 @@ func EachShard(
 	return sum, errors.Join(failures...)
 }
 
-// Share returns a context with an equal share of the time that is left.
-func Share(ctx context.Context, among int) (context.Context, context.CancelFunc) {
+// share returns a context with an equal share of the time that is left.
+func share(ctx context.Context, among int) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(among))
 	}

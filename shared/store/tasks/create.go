@@ -50,7 +50,7 @@ func (s *Store) newPointer(h *sessions.Header, id string) *TaskPointer {
 //
 // A save that is interrupted after the entry has used a position, as a deleted task has;
 // after the pointer it is completed by the next save. The task itself is put only if no
-// item is at its key, so whatever must not meet a late put leaves one there (tasks_new.go).
+// item is at its key, so whatever must not meet a late put leaves one there (new.go).
 // A rewind and the deletion of the session need nothing: they come before the entry,
 // whose position they take, or after the whole task as others see it.
 //

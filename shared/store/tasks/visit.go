@@ -217,7 +217,7 @@ func (s *Store) taskQuery(
 	})
 }
 
-// Next returns the least key after a key.
+// next returns the least key after a key.
 func next(key string) string {
 	if key == "" {
 		return ""

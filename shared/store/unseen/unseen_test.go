@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/stores"
-
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 func TestUnseen(t *testing.T) {

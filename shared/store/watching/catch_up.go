@@ -119,7 +119,7 @@ func (f *catchUp) messagesFor(ctx context.Context, e session.Event, prev watch.C
 	return watch.Split(m, deltas, from.Cursor)
 }
 
-// Log returns the session's log as it was read.
+// log returns the session's log as it was read.
 func (f *catchUp) log() watch.Log {
 	return watch.Log{
 		SessionID: f.h.ID(), Epoch: f.h.Epoch, Head: f.at.Last(), Offset: f.at.Offset, Base: f.h.Base(),

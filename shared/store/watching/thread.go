@@ -157,7 +157,7 @@ func (s *Store) sameStatus(ctx context.Context, h *sessions.Header) (*sessions.H
 	return now, nil
 }
 
-// UpTo returns the events of an ascending page up to a seq.
+// upTo returns the events of an ascending page up to a seq.
 func upTo(events []session.Event, seq int64) []session.Event {
 	n := len(events)
 	for n > 0 && events[n-1].Seq > seq {

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/stores"
-
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // takeOver has a worker claim the active run, whose lease has expired since, and

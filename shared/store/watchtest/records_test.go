@@ -3,9 +3,8 @@ package watchtest_test
 import (
 	"sync"
 
-	"github.com/rethread/rethread/shared/store/records"
-
 	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/memory"
 )

@@ -4,13 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/stores"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 func TestRecords(t *testing.T) {

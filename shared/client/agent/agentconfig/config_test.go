@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/shared/base/fault"
-
 	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 )
 
