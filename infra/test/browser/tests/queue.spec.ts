@@ -46,7 +46,11 @@ onScreens(ALL, ({ resize }) => {
     }
     expect(await other.bubbles()).toEqual(await console.bubbles());
     const asked = (await api.events(console.sessionId)).filter(({ author }) => author === 'user');
-    expect(asked.map(({ content }) => content?.parts?.[0]?.text)).toEqual(['/long 2000', 'One', 'Three']);
+    expect(asked.map(({ content }) => content?.parts?.[0]?.text)).toEqual([
+      '/long 2000',
+      'One',
+      'Three',
+    ]);
   });
 });
 
