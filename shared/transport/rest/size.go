@@ -17,6 +17,10 @@ const (
 	answerLimit = 6<<20 - 64<<10
 	// minGzip is the smallest body worth compressing.
 	minGzip = 1 << 10
+	// minRepacked is the smallest body that is compressed again if the fast level
+	// leaves half of it. The better level takes 10 ms for each megabyte.
+	minRepacked   = 64 << 10
+	repackedLevel = 7
 )
 
 // acceptsGzip reads Accept-Encoding; weight 0 refuses a coding.
@@ -48,9 +52,22 @@ func weight(params string) float64 {
 	return q
 }
 
+// compress packs a body as gzip. Of a photo in base64 the fast level saves nothing, as
+// it looks for repetitions; a better one saves the quarter that its characters leave.
 func compress(body []byte) ([]byte, error) {
+	packed, err := compressAt(body, gzip.DefaultCompression)
+	if err != nil || len(body) < minRepacked || len(packed) < len(body)/2 {
+		return packed, err
+	}
+	return compressAt(body, repackedLevel)
+}
+
+func compressAt(body []byte, level int) ([]byte, error) {
 	var buf bytes.Buffer
-	zw := gzip.NewWriter(&buf)
+	zw, err := gzip.NewWriterLevel(&buf, level)
+	if err != nil {
+		return nil, fmt.Errorf("compress the answer: %w", err)
+	}
 	if _, err := zw.Write(body); err != nil {
 		return nil, fmt.Errorf("compress the answer: %w", err)
 	}

@@ -126,6 +126,20 @@ func TestBatchWithTooLargeAnswerIsNotStored(t *testing.T) {
 	s.must(t, http.StatusOK, get(alice, "/sessions/s/events").with("Accept-Encoding", "gzip"))
 }
 
+// A photo of 4 MB has 5.3 MB of base64, in gzip 4 MB again.
+func TestPhotoIsStoredAndRead(t *testing.T) {
+	s := newSystem(t)
+	s.mustCreate(t, alice, `{"id":"s"}`)
+	photo := noise(t, 4_000_000*4/3)
+	sent := post(alice, "/sessions/s/events", zip(t, batch(said("i", photo)))).with("Content-Encoding", "gzip")
+	s.mustRefuse(t, http.StatusRequestEntityTooLarge, "", sent)
+	s.must(t, http.StatusCreated, sent.with("Accept-Encoding", "gzip"))
+	read := unzip(t, s.must(t, http.StatusOK, get(alice, "/sessions/s/events").with("Accept-Encoding", "gzip")))
+	if !strings.Contains(string(read.body), photo) {
+		t.Fatalf("the photo is not in the %d bytes that are read", len(read.body))
+	}
+}
+
 func TestRoutes(t *testing.T) {
 	s := newSystem(t)
 	t.Run("unknown path", func(t *testing.T) {
