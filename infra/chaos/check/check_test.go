@@ -241,6 +241,10 @@ func TestViolations(t *testing.T) {
 		{"input discarded with a run that was not cancelled", "acknowledged", func(_ *fake, ops []ledger.Op) []ledger.Op {
 			return slices.Delete(ops, 2, 3)
 		}},
+		{"an event discarded with a run that began after it", "acknowledged", func(f *fake, ops []ledger.Op) []ledger.Op {
+			f.all[1]["invocation_id"] = "r1"
+			return ops
+		}},
 		{"a run that is kept and was discarded", "kept", func(f *fake, ops []ledger.Op) []ledger.Op {
 			f.all[3]["run"].(map[string]any)["on_failed"], f.all[3]["status"] = "keep", "failed"
 			return ops
@@ -309,7 +313,7 @@ func TestViolations(t *testing.T) {
 			found++
 		})
 	}
-	if found < 31 {
+	if found < 32 {
 		t.Errorf("tried %d violations", found)
 	}
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -38,6 +39,7 @@ func (c *Checker) written(s *subject) {
 		switch op.Outcome {
 		case ledger.Acked:
 			c.expect(whole, "acknowledged", s.session.ID, "%d of %d are in the log: %v", len(places), len(op.Tokens), &op)
+			c.undiscarded(s, places)
 		case ledger.Refused:
 			c.expect(len(places) == 0 || op.Kind == "complete", "refused", s.session.ID, "%d of %d are in the log: %v", len(places), len(op.Tokens), &op)
 		case ledger.Unknown:
@@ -45,6 +47,21 @@ func (c *Checker) written(s *subject) {
 		}
 		for i := 1; i < len(places); i++ {
 			c.expect(places[i] == places[i-1]+1, "once", s.session.ID, "they are at %v: %v", places, &op)
+		}
+	}
+}
+
+// undiscarded checks that no run that began after entries was discarded with them.
+func (c *Checker) undiscarded(s *subject, places []int64) {
+	for _, seq := range places {
+		at := int(seq) - 1
+		for i, marker := range s.log.Entries[at+1:] {
+			run, discard := strings.CutPrefix(marker.Invocation, "discard-")
+			shown := func(then int) bool { return slices.Contains(s.log.Snapshots[then].View, at) }
+			if discard && marker.Actions.Before != nil && shown(at+1+i) && !shown(at+2+i) {
+				why := s.begunAfter(run, at)
+				c.expect(why == "", "acknowledged", s.session.ID, "the entry at %d was lost: %s", seq, why)
+			}
 		}
 	}
 }
@@ -112,8 +129,8 @@ func (s *subject) hidden(at int) string {
 		if !strings.HasPrefix(marker.Invocation, "discard-") {
 			return s.asked("rewind", run, "a rewind marker without a request")
 		}
-		if s.begunByAppend(run, at) {
-			return ""
+		if why := s.begunAfter(run, at); why != "" {
+			return why
 		}
 		for _, e := range s.log.Entries {
 			if e.Run != nil && e.Run.ID == run && e.Run.Status == "cancelled" {
@@ -125,22 +142,16 @@ func (s *subject) hidden(at int) string {
 	return "no marker hides it"
 }
 
-// begunByAppend reports whether a user appended to the invocation of a run that still
-// waited, before the entry at an index. A discard cuts where its invocation begins in the
-// log, as every rewind does, and so hides what came between that append and the run.
-func (s *subject) begunByAppend(run string, at int) bool {
-	first := slices.IndexFunc(s.log.Entries, func(e fold.Entry) bool { return e.Invocation == run })
-	if first < 0 || first >= at {
-		return false
+// begunAfter returns why a discard of a run must not hide an entry: the run began after it.
+// Users may have appended to the run's invocation before. "" if it may hide the entry.
+func (s *subject) begunAfter(run string, at int) string {
+	start := slices.IndexFunc(s.log.Entries, func(e fold.Entry) bool {
+		return e.Invocation == run && e.Author == "user" && s.isInput(e)
+	})
+	if at >= start {
+		return ""
 	}
-	for _, op := range s.ops {
-		if op.Kind == "append" && op.Outcome != ledger.Refused && slices.ContainsFunc(op.Tokens, func(token string) bool {
-			return strings.Contains(s.log.Entries[first].Text(), token)
-		}) {
-			return true
-		}
-	}
-	return false
+	return fmt.Sprintf("it was discarded with the run %s, which began after it, at %d", run, s.log.Entries[start].Seq)
 }
 
 // asked returns "" if a user asked for an operation on a run or an invocation.

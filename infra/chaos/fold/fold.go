@@ -24,6 +24,9 @@ type Entry struct {
 	Actions    struct {
 		State  map[string]json.RawMessage `json:"state_delta"`
 		Before *string                    `json:"rewind_before_invocation_id"`
+		// Start, of a discard, is the position that it cuts before, if that is not the first of
+		// its invocation.
+		Start int64 `json:"rewind_before_seq"`
 	} `json:"actions"`
 	Run *struct {
 		ID       string `json:"id"`
@@ -116,6 +119,9 @@ func Of(entries []Entry, taken int) *Log {
 		}
 		if before := e.Actions.Before; before != nil {
 			at, ok := first[*before]
+			if start := e.Actions.Start; start > 0 {
+				at, ok = int(start-1), start < e.Seq
+			}
 			if !ok {
 				l.fault("entry %d rewinds before %s, which has no earlier entry", e.Seq, *before)
 				continue

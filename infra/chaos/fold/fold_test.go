@@ -64,6 +64,19 @@ func TestFold(t *testing.T) {
 			view: "e1", state: map[string]string{"k": "1"},
 		},
 		{
+			name: "a discard cuts before its run's input", lines: []string{
+				`1 r {"state_delta":{"k":1}}`, `2 b`, `3 r {"state_delta":{"k":2}}`,
+				`4 m {"rewind_before_invocation_id":"r","rewind_before_seq":3,"state_delta":{"k":1}}`,
+			},
+			view: "e1 e2", state: map[string]string{"k": "1"},
+		},
+		{
+			name: "reports a discard before a later entry", lines: []string{
+				`1 r`, `2 m {"rewind_before_invocation_id":"r","rewind_before_seq":2}`,
+			},
+			view: "e1", state: map[string]string{}, faults: 1,
+		},
+		{
 			name: "ignores user and app values of entries taken over", taken: 1, lines: []string{
 				`1 a {"state_delta":{"user:u":1}}`, `2 b {"state_delta":{"app:a":2}}`,
 			},

@@ -46,9 +46,11 @@ func (r Rewind) Marker(at MarkerAt, restored Delta) (Marker, error) {
 			state[key] = v
 		}
 	}
-	actions, err := jsonx.Marshal(map[string]any{
-		"rewind_before_invocation_id": r.Before, "state_delta": state, "artifact_delta": artifacts,
-	})
+	made := map[string]any{"rewind_before_invocation_id": r.Before, "state_delta": state, "artifact_delta": artifacts}
+	if r.Start > 0 {
+		made["rewind_before_seq"] = r.Start
+	}
+	actions, err := jsonx.Marshal(made)
 	if err != nil {
 		return Marker{}, err
 	}

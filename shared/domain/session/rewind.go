@@ -15,8 +15,11 @@ import (
 type Rewind struct {
 	SessionID string
 	UserID    string
-	Before    string  // invocation id
-	Scopes    []Scope // whose state is restored; nil for all
+	Before    string // invocation id
+	// Start, of a discard, is the seq of its run's input if the log had the run's
+	// invocation before: the discard cuts there. 0 for any other rewind.
+	Start  int64
+	Scopes []Scope // whose state is restored; nil for all
 	// Restore also restores shared values that another session has changed since;
 	// otherwise they are kept and reported as conflicts.
 	Restore bool

@@ -51,6 +51,13 @@ func cancellingQueued() act {
 	}}
 }
 
+func failingQueued() act {
+	return act{name: "the failure of what was queued", do: func(ctx context.Context, s *stores.Store, _ string) error {
+		_, err := s.End(ctx, refTo(later), lifecycle.Failed, lifecycle.NewProblem(lifecycle.CodeAgent, "it failed"))
+		return err
+	}}
+}
+
 // TestInterleavings_queue runs one operation on a session during another, before each of
 // its requests, while inputs are queued. Afterwards the queue runs until it is empty:
 // each accepted input is in the thread once, unless it was cancelled or discarded.
@@ -60,7 +67,7 @@ func TestInterleavings_queue(t *testing.T) {
 	acts := []act{
 		enqueuing(), startingQueued(), cancellingQueued(), cancelling(), ending(lifecycle.Completed), ending(lifecycle.Failed),
 		saidBy("a start", lifecycle.Reject), saidBy("a start that merges", lifecycle.CancelAndMerge),
-		appending("two"), beginning(), rewinding(first), deleting(),
+		appending("two"), appending(later), beginning(), rewinding(first), deleting(),
 	}
 	var sets []set
 	for _, b := range []before{
@@ -68,6 +75,9 @@ func TestInterleavings_queue(t *testing.T) {
 		{"a run at work and a queued one", []act{start, enqueuing()}},
 		{"a queued run that is about to start", []act{start, enqueuing(), ending(lifecycle.Completed)}},
 		{"a queued run after one that failed", []act{start, beginning(), enqueuing(), ending(lifecycle.Failed)}},
+		{"a run that failed, to which was appended while it was queued", []act{
+			start, enqueuing(), appending(later), appending("two"), ending(lifecycle.Completed), startingQueued(), failingQueued(),
+		}},
 	} {
 		st := newStage(t)
 		s := limited(st.engine)
@@ -95,7 +105,7 @@ func TestInterleavings_queue(t *testing.T) {
 			}
 		}
 	}
-	number{all: 3000, few: 150, every: 20}.play(t, sets)
+	number{all: 4000, few: 200, every: 20}.play(t, sets)
 }
 
 // drains runs the queue until it is empty.

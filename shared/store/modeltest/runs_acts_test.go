@@ -76,9 +76,14 @@ func ending(status lifecycle.Status) act {
 	}}
 }
 
+// appended is the text of an event that no run wrote.
+const appended = "appended"
+
 func appending(invocation string) act {
 	return act{name: "an append", do: func(ctx context.Context, s *stores.Store, _ string) error {
-		_, _, err := s.Append(ctx, session.Append{UserID: runner, SessionID: "s", Events: []session.Event{said(invocation)}})
+		e := said(invocation)
+		e.Fields["content"] = mustJSON(map[string]any{"parts": []map[string]string{{"text": appended}}})
+		_, _, err := s.Append(ctx, session.Append{UserID: runner, SessionID: "s", Events: []session.Event{e}})
 		return err
 	}}
 }

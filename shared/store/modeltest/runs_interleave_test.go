@@ -1,10 +1,12 @@
 package modeltest_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -164,6 +166,33 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 		}
 	}
 	shutOut(t, what, page.Events)
+	discards(t, what, page.Events)
+}
+
+// discards checks that each discard in a log cuts before the input of its run: not before
+// what others had appended to the run's invocation.
+func discards(t *testing.T, what string, log []session.Event) {
+	t.Helper()
+	first := func(is func(session.Event) bool) int64 { return int64(slices.IndexFunc(log, is)) + 1 }
+	for _, e := range log {
+		run, ok := strings.CutPrefix(e.InvocationID, "discard-")
+		if !ok {
+			continue
+		}
+		var actions struct {
+			Seq int64 `json:"rewind_before_seq"`
+		}
+		if err := json.Unmarshal(e.Fields["actions"], &actions); err != nil {
+			t.Errorf("%s: the marker %d: %v", what, e.Seq, err)
+		}
+		cut := cmp.Or(actions.Seq, first(func(e session.Event) bool { return e.InvocationID == run }))
+		input := first(func(e session.Event) bool {
+			return e.InvocationID == run && !strings.Contains(string(e.Fields["content"]), appended)
+		})
+		if cut != input {
+			t.Errorf("%s: the discard at %d cuts before %d, and its run began at %d", what, e.Seq, cut, input)
+		}
+	}
 }
 
 // slots counts the occupied slots of the user's quota of runs.

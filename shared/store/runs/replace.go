@@ -8,6 +8,7 @@ import (
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/history"
 	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -66,11 +67,38 @@ func (b *runStart) discard(ctx context.Context, at eventlog.Head) (*history.Mark
 	if err != nil {
 		return nil, err
 	}
+	if target.Log != b.h.Log || target.Rec.Began != r.Before {
+		begun, err := b.s.inputOf(ctx, b.h, target, r.Before)
+		if err != nil {
+			return nil, err
+		}
+		if begun != nil {
+			target, r.Start = begun, begun.Seq
+		}
+	}
 	m, err := w.Marker(ctx, r, target)
 	if err != nil {
 		return nil, err
 	}
 	return m, m.Pack(ctx)
+}
+
+// inputOf finds the input of a run whose invocation the log had before; nil if there is none
+// that says so, as in imported logs. What others appended to the invocation is not the
+// run's.
+func (s *Store) inputOf(ctx context.Context, h *sessions.Header, first *sessions.LogPosition, id string) (*sessions.LogPosition, error) {
+	from := h.Base() + 1
+	if first.Log == h.Log {
+		from = first.Rec.Last() + 1
+	}
+	var found *sessions.LogPosition
+	err := s.logs.Scan(ctx, h.Log, from, 0, func(r *eventlog.Record) (bool, error) {
+		if r.Began == id {
+			found = &sessions.LogPosition{Log: h.Log, Position: r.First, Seq: r.First, Rec: r}
+		}
+		return found == nil, nil
+	})
+	return found, err
 }
 
 // replacing returns the writes that belong to the input. o and m are nil for none.

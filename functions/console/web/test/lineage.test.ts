@@ -3,6 +3,7 @@ import { shownBefore } from '../src/store/history-lineage';
 import { historyRows } from '../src/store/history-rows';
 import { Messages } from '../src/store/message';
 import { effectOf, eventsBefore } from '../src/store/rewind-effect';
+import { groupsOf, markOf } from '../src/store/variants-model';
 import { event } from './fakes';
 import { log } from './logs';
 
@@ -27,6 +28,16 @@ describe('what a rewind would show', () => {
     const entries = log('a b <b c <<b d');
     expect(seen(shownBefore(entries, 'd'))).toBe('a b');
     expect(seen(shownBefore(entries, '<<b'))).toBe('a c');
+  });
+
+  test('after a discard keeps what its run found', () => {
+    const entries = log('r a r <r next');
+    const [, , , marker] = entries;
+    if (!marker) throw new Error('unreachable');
+    marker.actions = { ...marker.actions, rewind_before_seq: 3 };
+    expect(seen(shownBefore(entries, 'next'))).toBe('r a');
+    const found = groupsOf(entries.map(markOf), true, []);
+    expect(found.size).toBe(0);
   });
 
   test('is unknown for an unknown invocation', () => {

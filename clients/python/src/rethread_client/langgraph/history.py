@@ -90,7 +90,10 @@ class History:
         if event.get("author", "system") == "system":  # a marker, or a position of the server's own
             actions: dict[str, Any] = event.get("actions") or {}
             back = actions.get("rewind_before_invocation_id")
-            if back:
+            if start := actions.get("rewind_before_seq"):  # the input of a run that is discarded
+                while self.newest is not None and self.newest.event["seq"] >= start:
+                    self.newest = self.newest.before
+            elif back:
                 self.newest = self.invocations.get(back)
             self._shown.clear()
             return

@@ -3,9 +3,17 @@
 
 import type { Event } from '../api/types';
 
-/** The boundary invocation of a rewind; undefined if the entry is not a rewind. */
-export function boundaryOf(entry: Event): string | undefined {
-  const before = entry.author === 'system' && entry.actions?.rewind_before_invocation_id;
+/**
+ * What a rewind goes back to before: the first entry of an invocation or, if a discarded run's
+ * invocation was in the log before it began, the seq of its input.
+ */
+export type Boundary = string | number;
+
+/** The boundary of a rewind; undefined if the entry is not a rewind. */
+export function boundaryOf(entry: Event): Boundary | undefined {
+  if (entry.author !== 'system') return undefined;
+  const { rewind_before_invocation_id: before, rewind_before_seq: start } = entry.actions ?? {};
+  if (typeof start === 'number') return start;
   return typeof before === 'string' ? before : undefined;
 }
 
@@ -20,25 +28,24 @@ export const isMessage = (entry: Event): boolean =>
 export class Lineage<T> {
   /** The last part shown after the entries so far. */
   tip: T;
-  readonly #before = new Map<string, T>();
-  readonly #inherited: (invocation: string) => T | undefined;
+  readonly #before = new Map<Boundary, T>();
+  readonly #inherited: (invocation: Boundary) => T | undefined;
 
   /** @param inherited returns what was shown before an invocation of another log */
-  constructor(tip: T, inherited: (invocation: string) => T | undefined = () => undefined) {
+  constructor(tip: T, inherited: (invocation: Boundary) => T | undefined = () => undefined) {
     this.tip = tip;
     this.#inherited = inherited;
   }
 
   /** Must be called with each entry before the tip moves for it. */
-  see({ invocation_id: invocation }: Pick<Event, 'invocation_id'>): void {
+  see({ invocation_id: invocation, seq }: Pick<Event, 'invocation_id' | 'seq'>): void {
     if (!this.#before.has(invocation)) this.#before.set(invocation, this.tip);
+    this.#before.set(seq, this.tip);
   }
 
-  /** Returns the last part shown just before the first entry of an invocation. */
-  before(invocation: string): T | undefined {
-    return this.#before.has(invocation)
-      ? this.#before.get(invocation)
-      : this.#inherited(invocation);
+  /** Returns the last part shown just before a boundary. */
+  before(boundary: Boundary): T | undefined {
+    return this.#before.has(boundary) ? this.#before.get(boundary) : this.#inherited(boundary);
   }
 }
 

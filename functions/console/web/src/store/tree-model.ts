@@ -1,7 +1,7 @@
 // The tree of a session and its forks: which question followed which, across forks and rewinds.
 
 import type { Branch, Event } from '../api/types';
-import { boundaryOf, isMessage, Lineage } from './history-lineage';
+import { type Boundary, boundaryOf, isMessage, Lineage } from './history-lineage';
 
 export interface TreeNode {
   key: string;
@@ -75,15 +75,15 @@ class Trunk {
       parent: from?.before(branch) ?? null,
       deleted: branch.deleted,
     });
-    this.#lineage = new Lineage(this.head, (invocation) => from?.shownBefore(invocation));
+    this.#lineage = new Lineage(this.head, (boundary) => from?.shownBefore(boundary));
   }
 
   get tip(): TreeNode {
     return this.#lineage.tip;
   }
 
-  shownBefore(invocation: string): TreeNode | undefined {
-    return this.#lineage.before(invocation);
+  shownBefore(boundary: Boundary): TreeNode | undefined {
+    return this.#lineage.before(boundary);
   }
 
   /** The last node inherited by a fork. */
@@ -100,9 +100,10 @@ class Trunk {
     this.#tips.push({ time: entry.created_time, tip: this.tip });
   }
 
-  #rewind(entry: Event, boundary: string): void {
+  #rewind(entry: Event, boundary: Boundary): void {
     const back = this.#lineage.before(boundary) ?? this.head;
-    const before = this.nodes.find(({ invocation }) => invocation === boundary);
+    const key = `${this.#id}/${boundary}`;
+    const before = this.nodes.find((node) => node.invocation === boundary || node.key === key);
     const undoes = before?.kind === 'rewind';
     const returns = ![...upFrom(this.tip)].includes(back);
     const label = before?.label ?? '';

@@ -4,7 +4,7 @@
 // was forked.
 
 import type { Event } from '../api/types';
-import { boundaryOf, isMessage, Lineage } from './history-lineage';
+import { type Boundary, boundaryOf, isMessage, Lineage } from './history-lineage';
 import { isQuestion, Messages } from './message';
 
 /** An entry of the log, as far as the course of the conversation depends on it. */
@@ -12,8 +12,8 @@ export interface Mark {
   seq: number;
   invocation_id: string;
   time: number;
-  /** For a rewind, the invocation that it goes back to before. */
-  boundary: string | undefined;
+  /** For a rewind, what it goes back to before. */
+  boundary: Boundary | undefined;
   kind: 'question' | 'answer' | 'no answer' | 'message' | 'other';
 }
 
@@ -146,13 +146,14 @@ class Course {
   }
 
   // A marker's id that had been used before stands for the earlier one.
-  #rewind(boundary: string, marker: string): void {
+  #rewind(boundary: Boundary, marker: string): void {
     const back = this.#lineage.before(boundary) ?? this.start;
     const stay = new Set(upFrom(back));
     for (const node of upFrom(this.tip)) {
       if (stay.has(node)) break;
       if (marker) node.hiddenBy = marker;
-      node.broken ||= marker === `discard-${boundary}`; // by the server, before the next question
+      // By the server, before the next question
+      node.broken ||= typeof boundary === 'number' || marker === `discard-${boundary}`;
     }
     this.#lineage.tip = back;
   }
