@@ -150,6 +150,7 @@ test('what a watched session shows of other clients is read soon, at most every 
     epoch: 0,
     queued: [],
     queue_version: 0,
+    kept: false,
     status_seq: 0,
   };
   watched.onChange(shown);

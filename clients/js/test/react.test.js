@@ -250,6 +250,33 @@ test('removes an input that the server refuses, and rejects', async () => {
   assert.deepEqual([texts(), seen.thread.status], [[], 'idle']);
 });
 
+for (const on_failed of ['keep', undefined]) {
+  const [what, before] = on_failed ? ['is kept', ['half an answer']] : ['will be discarded', []];
+  test(`an input after a failed run that ${what} shows so at once`, async () => {
+    await render(server.client(), h(Thread));
+    const failure = { run_id: 'r1', error: { code: 'x', message: 'y' }, on_failed };
+    await act(async () => {
+      server.snapshot({ ...item(1, 'half an answer'), invocation_id: 'r1' });
+      const at = { cursor: '0.2.0', prev: '0.1.0' };
+      server.send({ type: 'thread.status', ...at, status: 'failed', ...failure });
+    });
+    assert.deepEqual([seen.thread.status, seen.thread.kept], ['failed', on_failed === 'keep']);
+    let respond;
+    const held = new Promise((resolve) => {
+      respond = resolve;
+    });
+    const accept = accepts(3, 'r2');
+    server.answers['POST /sessions/s/runs'] = (request) => held.then(() => accept(request));
+    let sent;
+    await act(async () => {
+      sent = seen.thread.send('and now?');
+    });
+    assert.deepEqual([texts(), seen.thread.kept], [[...before, 'and now?…'], false]);
+    respond();
+    await act(async () => sent);
+  });
+}
+
 test('an input waits in the queue while a run is in progress', async () => {
   server.thread = { ...server.thread, status: 'in_progress', run: { id: 'r1' } };
   await render(server.client(), h(Thread));

@@ -226,7 +226,7 @@ test('reads the thread on a reload', async () => {
     status: 'failed',
     items: [item(1, 'completed', 'back')],
     cursor: '2.9.0',
-    run: { id: 'r', error: { code: 'x' } },
+    run: { id: 'r', error: { code: 'x' }, on_failed: 'keep' },
   };
   server.socket.receive({
     type: 'thread.reload',
@@ -245,6 +245,7 @@ test('reads the thread on a reload', async () => {
       status: 'failed',
       run_id: 'r',
       error: { code: 'x' },
+      kept: true,
       status_seq: 9,
       queued: [],
       queue_version: 0,

@@ -49,7 +49,7 @@ func (l Log) Status(prev Cursor, status session.Status, active string, last *run
 		m.Cursor = l.end()
 	}
 	if status == session.Failed && last != nil {
-		m.RunID, m.Error = last.ID, last.Error
+		m.RunID, m.Error, m.OnFailed = last.ID, last.Error, last.OnFailed
 	}
 	return m
 }

@@ -125,6 +125,10 @@ func TestLog_Status(t *testing.T) {
 		"carries the failed run and its error": {
 			end, session.Failed, "", failed, watch.Message{Cursor: end, Status: session.Failed, RunID: "r1", Error: problem},
 		},
+		"says that the failed run is kept": {
+			end, session.Failed, "", &run.Run{ID: "r1", Error: problem, OnFailed: run.Keep},
+			watch.Message{Cursor: end, Status: session.Failed, RunID: "r1", Error: problem, OnFailed: run.Keep},
+		},
 		"carries no run if the failed one is unknown": {
 			end, session.Failed, "", nil, watch.Message{Cursor: end, Status: session.Failed},
 		},

@@ -116,7 +116,7 @@ func (e *Entry) ended(at, prev Cursor) ([]Message, error) {
 	}
 	m := Message{Type: Status, Cursor: at, Prev: prev, Status: session.Idle, RunID: r.ID, Error: r.Error}
 	if r.Status == run.Failed {
-		m.Status = session.Failed
+		m.Status, m.OnFailed = session.Failed, r.OnFailed
 	}
 	if e.Hidden {
 		return []Message{m}, nil

@@ -48,7 +48,7 @@ func TestMessages(t *testing.T) {
 		return watch.Message{Type: typ, Cursor: at(3, 8), Prev: at(3, 7), Item: &e, ItemID: "e", Offset: ptr(int64(7))}
 	}
 	problem := &run.Problem{Code: "agent_failed", Message: "no"}
-	mark := runEnd(`{"id":"r1","status":"failed","error":{"code":"agent_failed","message":"no"}}`)
+	mark := runEnd(`{"id":"r1","status":"failed","error":{"code":"agent_failed","message":"no"},"on_failed":"keep"}`)
 	mark.Status = session.EventFailed
 	for name, c := range map[string]struct {
 		change watch.Change
@@ -102,7 +102,7 @@ func TestMessages(t *testing.T) {
 		"the end of a run that is kept is shown": {
 			appended(watch.Entry{Epoch: 2, PrevOffset: 5, Events: []session.Event{mark}, Ended: "r1"}),
 			[]watch.Message{snapshot(mark, at(2, 5)), {
-				Type: watch.Status, Cursor: at(3, 0), Prev: at(3, 0), Status: session.Failed, RunID: "r1", Error: problem,
+				Type: watch.Status, Cursor: at(3, 0), Prev: at(3, 0), Status: session.Failed, RunID: "r1", Error: problem, OnFailed: run.Keep,
 			}},
 		},
 		"a rewind continues from the previous epoch": {

@@ -75,6 +75,8 @@ type Message struct {
 	Status session.Status `json:"status,omitempty"`
 	RunID  string         `json:"run_id,omitempty"` // of the run that began or ended
 	Error  *run.Problem   `json:"error,omitempty"`
+	// OnFailed is Keep if the run failed and is kept.
+	OnFailed run.OnFailed `json:"on_failed,omitempty"`
 
 	// For items:
 	Item   *session.Event `json:"item,omitempty"`

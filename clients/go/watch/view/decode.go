@@ -58,8 +58,9 @@ func ParseThread(body []byte) (page Thread, next string, err error) {
 			Items  []Event `json:"items"`
 			Cursor Cursor  `json:"cursor"`
 			Run    *struct {
-				ID    string   `json:"id"`
-				Error *Problem `json:"error"`
+				ID       string   `json:"id"`
+				Error    *Problem `json:"error"`
+				OnFailed string   `json:"on_failed"`
 			} `json:"run"`
 
 			Queued       []Queued `json:"queued"`
@@ -80,6 +81,7 @@ func ParseThread(body []byte) (page Thread, next string, err error) {
 	}
 	if in.Data.Run != nil {
 		page.RunID, page.Error = in.Data.Run.ID, in.Data.Run.Error
+		page.Kept = page.Status == Failed && in.Data.Run.OnFailed == Keep
 	}
 	return page, in.Meta.NextCursor, nil
 }

@@ -45,6 +45,9 @@ const (
 	Failed     Status = "failed"      // the last run failed
 )
 
+// Keep is the OnFailed of a failed run that the next input does not discard.
+const Keep = "keep"
+
 // Problem describes why a run failed.
 type Problem struct {
 	Code    string `json:"code"`
@@ -63,6 +66,8 @@ type Message struct {
 	Status Status   `json:"status"`
 	RunID  string   `json:"run_id"` // the run that began or ended
 	Error  *Problem `json:"error"`
+	// OnFailed is Keep if the run failed and is kept.
+	OnFailed string `json:"on_failed"`
 
 	// Members of TypeQueue:
 	QueueVersion int64    `json:"queue_version"` // grows with each change, from 1

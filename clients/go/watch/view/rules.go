@@ -132,6 +132,7 @@ func (s *State) setStatus(m Message) {
 		s.version++
 	}
 	s.status, s.runID, s.problem, s.statusSeq = m.Status, runID, problem, m.Cursor.Seq
+	s.kept = m.Status == Failed && m.OnFailed == Keep
 }
 
 // applyRewound removes the items that a rewind hides. After a rewind the session is

@@ -10,6 +10,7 @@ type Session struct {
 	Status Status
 	RunID  string   // of the run in progress or the failed run
 	Error  *Problem // of the failed run
+	Kept   bool     // whether the next input leaves the failed run in the session
 	Epoch  int64    // number of rewinds
 	// Queued holds the inputs that wait for runs of their own, in order. QueueVersion
 	// grows with each change of it; it is 0 in a session that never had any.
@@ -22,7 +23,7 @@ type Session struct {
 // Show returns the session as currently known.
 func (s *State) Show() Session {
 	out := Session{
-		Items: make([]Event, len(s.items)), Status: s.status, RunID: s.runID, Error: s.problem,
+		Items: make([]Event, len(s.items)), Status: s.status, RunID: s.runID, Error: s.problem, Kept: s.kept,
 		Epoch: s.epoch, Queued: s.queue.inputs, QueueVersion: s.queue.version, Deleted: s.deleted,
 	}
 	for i, it := range s.items {

@@ -38,6 +38,7 @@ type State struct {
 	status    Status
 	runID     string
 	problem   *Problem
+	kept      bool
 	statusSeq int64 // position up to which the status is known
 	queue     queue
 
@@ -64,6 +65,7 @@ type Thread struct {
 	Status Status
 	RunID  string   // of the run in progress or the failed run
 	Error  *Problem // of the failed run
+	Kept   bool     // whether the next input leaves the failed run in the session
 	// Queued holds the queued inputs as of QueueVersion, which is 0 in a session that
 	// never had any.
 	Queued       []Queued
@@ -128,7 +130,7 @@ func (s *State) Replace(t Thread, now time.Time) {
 	for i, e := range t.Items {
 		s.items[i] = newItem(e, t.offset(e))
 	}
-	s.status, s.runID, s.problem, s.statusSeq = t.Status, t.RunID, t.Error, s.seq
+	s.status, s.runID, s.problem, s.kept, s.statusSeq = t.Status, t.RunID, t.Error, t.Kept, s.seq
 	s.queue.take(t.QueueVersion, t.Queued)
 	s.threadEpoch, s.rewound, s.needsThread = s.epoch, false, false
 	if s.repairTime = now; s.repairs > 0 {

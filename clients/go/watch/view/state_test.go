@@ -253,6 +253,19 @@ func TestStatus(t *testing.T) {
 			t.Errorf("an older status was applied: %s", got)
 		}
 	})
+	t.Run("a failed run may be kept", func(t *testing.T) {
+		sc := begun(t, "0.1.0", whole(1, "one"))
+		failed := ends("0.2.0", "0.1.0", view.Failed)
+		failed.OnFailed = view.Keep
+		sc.apply(failed)
+		if !sc.s.Show().Kept {
+			t.Error("the kept run is not shown as such")
+		}
+		sc.apply(ends("0.3.0", "0.2.0", view.InProgress), ends("0.4.0", "0.3.0", view.Failed))
+		if sc.s.Show().Kept {
+			t.Error("another run that failed is shown as kept")
+		}
+	})
 	t.Run("a rewind makes the session idle", func(t *testing.T) {
 		sc := begun(t, "0.2.0", whole(1, "one"), whole(2, "two"))
 		sc.apply(ends("0.3.0", "0.2.0", view.Failed), rewinds("1.4.0", "0.3.0", 1))

@@ -27,6 +27,8 @@ export interface ThreadState {
   run_id: string;
   /** Why the last run failed; otherwise null. */
   error: RunError | null;
+  /** Whether the next input leaves the failed run in the session, instead of discarding it. */
+  kept: boolean;
   /** Inputs that wait until the runs before them have ended; `run_id` is '' while one is sent. */
   queued: readonly QueuedInput[];
   /** Whether the session is known; before that, the other members are those of an empty one. */
@@ -43,6 +45,7 @@ export const EMPTY: ThreadState = {
   status: 'idle',
   run_id: '',
   error: null,
+  kept: false,
   queued: [],
   loaded: false,
   has_older: false,
@@ -108,9 +111,10 @@ export class ThreadStore extends Store<ThreadState> {
       content: { role: 'user', parts: [{ text }] },
     });
     const events = typeof input === 'string' ? [text(input)] : input;
-    const { status, run_id, queued } = this.get();
+    const { status, run_id, kept, queued } = this.get();
     const waits = status === 'in_progress' || (queued.length > 0 && status !== 'failed');
-    const pending = new Pending(events, waits, status === 'failed' ? run_id : '', Date.now());
+    const discards = status === 'failed' && !kept ? run_id : '';
+    const pending = new Pending(events, waits, discards, Date.now());
     this.#pending = [...this.#pending, pending];
     this.#show();
     const sent = this.#sending.then(() => this.#start(pending));
@@ -206,6 +210,7 @@ export class ThreadStore extends Store<ThreadState> {
       status: starting || sending ? 'in_progress' : shown.status,
       run_id: starting?.run ?? (sending ? '' : shown.run_id),
       error: starting || sending ? null : shown.error,
+      kept: !starting && !sending && shown.kept,
       has_older: shown.has_older,
       loaded: true,
     });

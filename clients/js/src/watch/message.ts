@@ -1,7 +1,7 @@
 // Messages of the server about a session, and the session as a watcher sees it.
 
 import type { components } from '../schema.js';
-import type { Event, RunError, SessionStatus } from '../types.js';
+import type { Event, OnFailed, RunError, SessionStatus } from '../types.js';
 
 /** The members of an event that watching needs. */
 export interface WatchedItem {
@@ -41,6 +41,7 @@ export interface WatchMessage {
   status?: SessionStatus | '';
   run_id?: string;
   error?: RunError | null;
+  on_failed?: OnFailed;
   reason?: string;
   queued?: QueuedInput[];
   queue_version?: number;
@@ -53,7 +54,7 @@ export interface ThreadData {
   items: WatchedItem[];
   offsets?: Record<string, number>;
   status: SessionStatus;
-  run?: { id: string; error?: RunError | null } | null;
+  run?: { id: string; error?: RunError | null; on_failed?: OnFailed } | null;
   cursor: string;
   queued?: QueuedInput[];
   queue_version?: number;
@@ -68,6 +69,8 @@ export interface WatchedSession<Item = Event> {
   run_id: string;
   /** Why the last run failed; otherwise null. */
   error: RunError | null;
+  /** Whether the next input leaves the failed run in the session, instead of discarding it. */
+  kept: boolean;
   /** Position in the log up to which the status is known; items after it may have arrived already. */
   status_seq: number;
   /** Inputs that wait, in order; the same array as before if it is unchanged. */

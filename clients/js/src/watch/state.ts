@@ -94,7 +94,7 @@ export class WatchState {
       ),
     );
     this.#older = older;
-    this.#status = new Status(status, run?.id ?? '', run?.error ?? null, this.#seq);
+    this.#status = new Status(status, run, this.#seq);
     for (const page of pages) this.#queue.take(page);
     this.#threadEpoch = at.epoch;
     this.#rewound = this.#needsThread = false;
@@ -297,7 +297,7 @@ export class WatchState {
     this.#rewound ||= epoch > this.#epoch;
     this.#epoch = epoch;
     this.#seq = seq;
-    this.#status = new Status('idle', '', null, seq);
+    this.#status = new Status('idle', null, seq);
     this.version++;
     return true;
   }

@@ -84,6 +84,7 @@ export function fakeChat(server: FakeServer, id = 's1') {
       status: 'idle',
       run_id: '',
       error: null,
+      kept: false,
       status_seq: 0,
       queued: [],
       queue_version: 0,

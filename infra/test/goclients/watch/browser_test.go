@@ -186,7 +186,7 @@ func onePage(t thread, older *session.Resume) any {
 		page["items"] = []session.Event{}
 	}
 	if t.RunID != "" {
-		page["run"] = run.Run{ID: t.RunID, Error: t.Error}
+		page["run"] = run.Run{ID: t.RunID, Error: t.Error, OnFailed: t.OnFailed}
 	}
 	t.Queue.withQueue(page)
 	if older != nil {

@@ -86,7 +86,7 @@ func TestWatch(t *testing.T) {
 			func(m *model) { m.flush(text("wörld")) },
 			func(m *model) { m.put(m.append("i1", "meanwhile")) },
 			func(m *model) { m.complete(true) },
-			func(m *model) { m.end(run.Failed) },
+			func(m *model) { m.end(run.Failed, true) },
 			func(m *model) { m.start() },
 		} {
 			c.do("s", change)
@@ -156,7 +156,7 @@ func TestWatchRecovers(t *testing.T) {
 		c.asked()
 		c.breakAll()
 		synctest.Wait()
-		c.do("s", func(m *model) { m.flush(text("world")); m.complete(false); m.end(run.Completed) })
+		c.do("s", func(m *model) { m.flush(text("world")); m.complete(false); m.end(run.Completed, false) })
 		time.Sleep(time.Second)
 		synctest.Wait()
 		c.wantThread("s", f.now())

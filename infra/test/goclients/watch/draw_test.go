@@ -65,7 +65,7 @@ func (w writer) duringRun() {
 	case n == 2:
 		w.m.put(w.m.append(w.m.head.run, "whole"))
 	case n == 3:
-		w.m.end([]run.Status{run.Completed, run.Failed, run.Cancelled}[below(w.t, 3)])
+		w.m.end([]run.Status{run.Completed, run.Failed, run.Cancelled}[below(w.t, 3)], below(w.t, 2) == 0)
 	case w.m.open == nil:
 		contents := []string{`{"role":"model"}`, `{"role":"model","parts":[]}`, `{}`, ``}
 		var content json.RawMessage

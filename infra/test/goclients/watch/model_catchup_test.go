@@ -196,20 +196,21 @@ func (r *reading) status(at watch.Cursor) watch.Message {
 		m.Cursor = watch.Cursor{Epoch: r.h.epoch, Seq: r.head.last, Offset: r.head.deltas}
 	}
 	if r.h.status == session.Failed {
-		m.RunID, m.Error = r.failed.ID, r.failed.Error
+		m.RunID, m.Error, m.OnFailed = r.failed.ID, r.failed.Error, r.failed.OnFailed
 	}
 	return m
 }
 
 // thread is a page of GET thread, or several.
 type thread struct {
-	Items   []session.Event
-	Cursor  watch.Cursor
-	Status  session.Status
-	RunID   string
-	Error   *run.Problem
-	Offsets map[string]int64 // number of deltas in the items in progress
-	Queue   queueCopy
+	Items    []session.Event
+	Cursor   watch.Cursor
+	Status   session.Status
+	RunID    string
+	Error    *run.Problem
+	OnFailed run.OnFailed
+	Offsets  map[string]int64 // number of deltas in the items in progress
+	Queue    queueCopy
 }
 
 // threadPage returns a page of GET thread; false is a conflict, for a resumed page
@@ -244,7 +245,7 @@ func (r *reading) page(events []session.Event, after int64, more bool) (thread, 
 		}
 	}
 	if r.h.status == session.Failed {
-		out.RunID, out.Error = r.failed.ID, r.failed.Error
+		out.RunID, out.Error, out.OnFailed = r.failed.ID, r.failed.Error, r.failed.OnFailed
 	}
 	if !more {
 		r.setWatchCursor(&out, after)
@@ -280,7 +281,7 @@ func onWire(page thread, next *session.Resume) json.RawMessage {
 		data["items"] = []session.Event{}
 	}
 	if page.RunID != "" {
-		data["run"] = run.Run{ID: page.RunID, Error: page.Error}
+		data["run"] = run.Run{ID: page.RunID, Error: page.Error, OnFailed: page.OnFailed}
 	}
 	page.Queue.withQueue(data)
 	meta := map[string]any{"next_cursor": nil}

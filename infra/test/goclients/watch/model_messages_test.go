@@ -63,7 +63,7 @@ func messagesOfEnd(e *entry, at, prev watch.Cursor) []watch.Message {
 		Type: watch.Status, Cursor: at, Prev: prev, Status: session.Idle, RunID: e.run.ID, Error: e.run.Error,
 	}
 	if e.run.Status == run.Failed {
-		out.Status = session.Failed
+		out.Status, out.OnFailed = session.Failed, e.run.OnFailed
 	}
 	return []watch.Message{out}
 }

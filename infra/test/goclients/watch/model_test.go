@@ -274,8 +274,8 @@ func (m *model) finish(status session.EventStatus, content json.RawMessage, prob
 	m.publish(e, false)
 }
 
-// end ends the run and its item in progress.
-func (m *model) end(status run.Status) {
+// end ends the run and its item in progress. A run that fails with one may be kept.
+func (m *model) end(status run.Status, keep bool) {
 	r := run.Run{ID: m.head.run, SessionID: sessionID, Status: status, StartedTime: 1}
 	if status == run.Failed {
 		r.Error = run.NewProblem("boom", "it broke")
@@ -290,6 +290,9 @@ func (m *model) end(status run.Status) {
 		r.Status, r.Error = run.Failed, run.NewProblem(run.CodeContent, "no object")
 		m.finish(session.EventFailed, m.open.content.Snapshot(), r.Error)
 	default:
+		if keep {
+			r.OnFailed = run.Keep
+		}
 		m.finish(session.EventFailed, m.open.content.Snapshot(), run.NewProblem(string(status), "so it is"))
 	}
 	e := m.append(r.ID, "")
@@ -298,7 +301,7 @@ func (m *model) end(status run.Status) {
 	if r.Status == run.Failed {
 		m.head.status, m.failed = session.Failed, &r
 	}
-	if r.Status != run.Completed {
+	if r.Status != run.Completed && r.OnFailed != run.Keep {
 		m.head.spent = r.ID
 	}
 	m.put(e)
@@ -315,7 +318,7 @@ func (m *model) rewind(invocation string) {
 	e.back = !all
 	e.timeline = timeline.Reopened(ownLog, e.first+1)
 	m.head.timeline, m.head.marker, m.head.epoch = e.timeline, e.first, e.epoch
-	if m.head.spent != "" {
+	if m.head.run == "" {
 		m.head.spent, m.head.status, m.failed = "", session.Idle, nil
 	}
 	m.put(e)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/property"
+	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -54,7 +55,7 @@ func (m *model) thread() shownNow {
 		Queued: mustJSON(m.head.queue.list()), QueueVersion: m.head.queue.version,
 	}
 	if m.head.status == session.Failed {
-		out.RunID, out.Error = m.failed.ID, mustJSON(m.failed.Error)
+		out.RunID, out.Error, out.Kept = m.failed.ID, mustJSON(m.failed.Error), m.failed.OnFailed == run.Keep
 	}
 	return out
 }

@@ -31,6 +31,7 @@ type shownNow struct {
 	Status  string          `json:"status"`
 	RunID   string          `json:"run_id"`
 	Error   json.RawMessage `json:"error"`
+	Kept    bool            `json:"kept"`
 	Epoch   int64           `json:"epoch"`
 	Deleted bool            `json:"deleted"`
 
@@ -67,7 +68,7 @@ func shown(s view.Session) shownNow {
 		inputs = mustJSON(s.Queued)
 	}
 	return shownNow{
-		Items: items, Status: string(s.Status), RunID: s.RunID, Error: mustJSON(s.Error), Epoch: s.Epoch, Deleted: s.Deleted,
+		Items: items, Status: string(s.Status), RunID: s.RunID, Error: mustJSON(s.Error), Kept: s.Kept, Epoch: s.Epoch, Deleted: s.Deleted,
 		Queued: inputs, QueueVersion: s.QueueVersion,
 	}
 }
