@@ -22,11 +22,12 @@ func (s *Store) forkHeader(source *sessions.Header, f session.ForkOf, b *boundar
 	}, source.Meta)
 	h.Origin = &sessions.Origin{
 		Session: source.ID(), Log: source.Log, Before: f.Before, Found: b.Found,
-		Inherited: inherited.Encode(), Base: base, At: b.At,
+		Inherited: inherited.Encode(), Base: base, At: b.At, Direct: true,
 	}
 	if from := source.Origin; from != nil {
 		h.Origin.Lineage = append([]sessions.Lineage{{
 			Log: source.Log, Gen: source.ForkCount + 1, Base: from.Base, From: from.Log, At: from.At,
+			Direct: from.Direct, Tasks: source.Tasks,
 		}}, from.Lineage...)
 	}
 	return h
@@ -107,5 +108,5 @@ func countFork(h *sessions.Header) table.Write {
 		table.Set(table.At(sessions.HeaderForkCount), h.ForkCount+1),
 		table.Set(table.At(sessions.HeaderLastActivity), h.ActiveAt()),
 		table.Remove(table.At(sessions.HeaderSaving)),
-	}, h.Unforked(), records.Unchanged(sessions.HeaderEpoch, h.Epoch), tasks.SameSaving(h))
+	}, h.Unforked(), records.Unchanged(sessions.HeaderEpoch, h.Epoch), records.Unchanged(sessions.HeaderTasks, h.Tasks), tasks.SameSaving(h))
 }

@@ -3,11 +3,9 @@ package sessions
 import (
 	"context"
 	"maps"
-	"slices"
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/records"
@@ -35,15 +33,6 @@ func (h *Header) Show(r session.Range, e session.Event) session.Event {
 	return e
 }
 
-// forkedTaskID returns the id that a fork, given by its log, gives to an
-// inherited task.
-func forkedTaskID(log, of string) string {
-	if id := of + "." + log; fault.CheckID("", id) == nil {
-		return id
-	}
-	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(log+"\x00"+of)).String()
-}
-
 // Unforked is the condition that the session was not forked since it was read.
 func (h *Header) Unforked() table.Condition {
 	return table.And(h.SameLog(), records.Unchanged(HeaderForkCount, h.ForkCount))
@@ -52,36 +41,13 @@ func (h *Header) Unforked() table.Condition {
 // Lineage is a fork between a log that a session reads and the session itself: it
 // may have changed what it took over.
 type Lineage struct {
-	Log  string `dynamodbav:"l"`
-	Gen  int64  `dynamodbav:"g"`
-	Base int64  `dynamodbav:"n"`
-	From string `dynamodbav:"f"` // the log that it was forked from
-	At   int64  `dynamodbav:"at"`
-}
-
-// Under reports whether a fork of the lineage is nearer to this session than the
-// session of a log, that is, whether it took over from that log.
-func (h *Header) Under(fork, log string) bool {
-	for _, l := range h.Origin.Lineage { // nearest first
-		switch l.Log {
-		case fork:
-			return true
-		case log:
-			return false
-		}
-	}
-	return false
-}
-
-// InheritedID returns the id that a task of a log in the lineage has in this session:
-// each fork in between gave it another.
-func (h *Header) InheritedID(log, id string) string {
-	for _, l := range slices.Backward(h.Origin.Lineage) {
-		if h.Under(l.Log, log) && l.Log != log {
-			id = forkedTaskID(l.Log, id)
-		}
-	}
-	return forkedTaskID(h.Log, id)
+	Log    string `dynamodbav:"l"`
+	Gen    int64  `dynamodbav:"g"`
+	Base   int64  `dynamodbav:"n"`
+	From   string `dynamodbav:"f"` // the log that it was forked from
+	At     int64  `dynamodbav:"at"`
+	Direct bool   `dynamodbav:"d,omitempty"` // as in Origin
+	Tasks  int64  `dynamodbav:"t,omitempty"` // of the header when it was forked
 }
 
 // Inherited implements owner.

@@ -32,6 +32,7 @@ type Header struct {
 	Marker    int64   `dynamodbav:"mk,omitempty"` // position of the latest rewind marker
 	Timeline  []byte  `dynamodbav:"tl,omitempty"` // absent before the first rewind
 	ForkCount int64   `dynamodbav:"fk,omitempty"` // how often it was forked
+	Tasks     int64   `dynamodbav:"th,omitempty"` // of a fork: what tasks its log stores
 	Origin    *Origin `dynamodbav:"fo,omitempty"` // of a fork
 	// ImportedBase is the last seq that an imported session had taken over as a
 	// fork.
@@ -92,6 +93,7 @@ const (
 	HeaderMarker        = "mk"
 	HeaderTimeline      = "tl"
 	HeaderForkCount     = "fk"
+	HeaderTasks         = "th"
 	headerRetention     = "rt"
 	headerOwnRetention  = "ro"
 	headerBytes         = "by"
@@ -118,6 +120,9 @@ type Origin struct {
 	// At is the source's position at the boundary, or its head: later events,
 	// hidden or not, are not the fork's.
 	At int64 `dynamodbav:"at"`
+	// Direct says that the ids of inherited tasks name the log that created these, and
+	// that the fork notes which tasks its log stores.
+	Direct bool `dynamodbav:"d,omitempty"`
 	// Lineage is the forks among its ancestors, the nearest first.
 	Lineage []Lineage `dynamodbav:"an,omitempty"`
 }

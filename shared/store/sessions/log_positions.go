@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/table"
 )
+
+// replicasLag is longer than a replica of the table lags behind.
+const replicasLag = time.Minute
 
 // LogPosition is a position in the log of a session. A fork's log begins with the
 // inherited ranges of other logs.
@@ -45,6 +49,17 @@ func (s *Store) FindInvocation(ctx context.Context, h *Header, id string) (*LogP
 	return nil, nil
 }
 
+// FindOwnInvocation is FindInvocation in what the session itself has appended.
+func (s *Store) FindOwnInvocation(ctx context.Context, h *Header, id string) (*LogPosition, error) {
+	var bound eventlog.LowerBound
+	found, err := s.DB.Get(ctx, keys.InvocationKey(h.Log, id), &bound)
+	if err != nil || !found {
+		return nil, err
+	}
+	first := h.Base() + 1
+	return s.FirstInRange(ctx, session.Range{Log: h.Log, From: first, Seq: first}, max(bound.Position, first), id)
+}
+
 // FindInvocationUpTo is FindInvocation for callers that have read the log up to a
 // head: it returns table.ErrConditionFailed if the invocation began after that.
 func (s *Store) FindInvocationUpTo(ctx context.Context, h *Header, at eventlog.Head, id string) (*LogPosition, error) {
@@ -72,15 +87,15 @@ func (s *Store) lowerBounds(ctx context.Context, h *Header, id string) (map[stri
 		return out, err
 	}
 	var wanted []table.Key
-	for _, r := range inherited {
-		if k := keys.InvocationKey(r.Log, id); !slices.Contains(wanted, k) {
-			wanted = append(wanted, k)
+	for i, r := range inherited {
+		if i == 0 || r.Log != inherited[i-1].Log {
+			wanted = append(wanted, keys.InvocationKey(r.Log, id))
 		}
 	}
 	// Inherited ranges were written before the fork, so eventual consistency at
 	// half price is enough; only a lagging replica may not have them yet.
 	items, err := s.DB.BatchGet(ctx, wanted, false)
-	if err == nil && len(items) == 0 && !found {
+	if err == nil && len(items) == 0 && !found && h.Created > s.Millis()-replicasLag.Milliseconds() {
 		items, err = s.DB.BatchGet(ctx, wanted, true)
 	}
 	if err != nil {

@@ -37,7 +37,7 @@ func attributes() map[string]struct{ fork, imported origin } {
 		"u": {copied, copied}, "app": {copied, copied}, "agent": {copied, copied}, "m": {copied, copied},
 		"name": {anew, copied}, "status": {anew, copied}, "l": {anew, anew}, "v": {anew, anew},
 		"ct": {anew, copied}, "ut": {anew, given}, "n": {anew, anew}, "ik": {anew, anew},
-		"e": {absent, copied}, "mk": {absent, copied}, "tl": {absent, anew}, "fk": {absent, absent},
+		"e": {absent, copied}, "mk": {absent, copied}, "tl": {absent, anew}, "fk": {absent, absent}, "th": {absent, absent},
 		"fo": {anew, absent}, "tk": {absent, given}, "bf": {absent, given}, "im": {absent, given},
 		"rt": {copied, anew}, "ro": {copied, absent}, // an import is kept as the deployment says
 		"ni": {copied, copied}, "qn": {copied, copied}, "by": {absent, given},
@@ -129,7 +129,7 @@ func TestHeader_attributes(t *testing.T) {
 
 	t.Run("of a fork", func(t *testing.T) {
 		for attribute, value := range map[string]any{
-			"tk": 1, "bf": true, "im": 1, "by": 9, "rn": "run", "rk": map[string]any{"r": "run", "n": 1}, "ca": []string{"automation"}, "ma": 1, "mo": 1, "ql": 1, "qv": 1,
+			"tk": 1, "bf": true, "im": 1, "by": 9, "th": 3, "rn": "run", "rk": map[string]any{"r": "run", "n": 1}, "ca": []string{"automation"}, "ma": 1, "mo": 1, "ql": 1, "qv": 1,
 		} {
 			storetest.Spoil(t, engine, key, table.Set(table.At(attribute), value))
 		}

@@ -58,6 +58,9 @@ func (s *Store) copyToFork(ctx context.Context, h *sessions.Header, id string) (
 	}, 0); err != nil {
 		return nil, err
 	}
+	if err := s.sessions.NoteTask(ctx, h, p.Position); err != nil {
+		return nil, err
+	}
 	if err := s.DB.Transact(ctx, table.Put(p, table.ItemNotExists()), table.Put(item, table.ItemNotExists())); err != nil {
 		return nil, err
 	}

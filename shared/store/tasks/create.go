@@ -64,6 +64,9 @@ func (s *Store) createPlaced(ctx context.Context, h *sessions.Header, t task.Sav
 	if item.Body, err = s.content.Pack(ctx, item.PK, content, 0); err != nil {
 		return task.Task{}, false, err
 	}
+	if err = s.sessions.NoteTask(ctx, h, h.Base()+1); err != nil {
+		return task.Task{}, false, err
+	}
 	if err = s.putPlaced(ctx, h, p, item); err != nil {
 		if errors.Is(err, table.ErrConditionFailed) {
 			s.drop(ctx, item)
@@ -124,7 +127,7 @@ func (s *Store) stillNew(ctx context.Context, h *sessions.Header, p *TaskPointer
 	stored, err := s.DB.GetItem(ctx, p.key())
 	if err == nil && stored == nil {
 		var begun *sessions.LogPosition
-		if begun, err = s.sessions.FindInvocation(ctx, h, p.id()); err == nil && begun == nil {
+		if begun, err = s.sessions.FindOwnInvocation(ctx, h, p.id()); err == nil && begun == nil {
 			return nil
 		}
 	}

@@ -155,25 +155,6 @@ func (s *Store) findShown(
 	return s.findInherited(ctx, h, timeline, id)
 }
 
-// findInherited finds a task that a fork took over and has not changed.
-func (s *Store) findInherited(
-	ctx context.Context, h *sessions.Header, timeline session.Timeline, id string,
-) (found *TaskSeen, err error) {
-	err = s.VisitTasks(ctx, h, timeline.Before(h.Base()+1), "", 0, func(seen TaskSeen) (bool, error) {
-		if seen.Id == id {
-			found = &seen
-		}
-		return found == nil, nil
-	})
-	switch {
-	case err == nil && found == nil:
-		err = MissingTask()
-	case err == nil: // an item that covers it may have been removed
-		err = s.logs.CheckExists(ctx, h.Log)
-	}
-	return found, err
-}
-
 // errTaskMoved says that a task moved while it was read, or that its first save is
 // not complete.
 var errTaskMoved = fmt.Errorf("the task is not where its pointer says: %w", retry.ErrAgain)

@@ -73,6 +73,9 @@ func (s *Store) Pointer(ctx context.Context, h *sessions.Header, id string) (*Ta
 func (s *Store) updateTask(
 	ctx context.Context, h *sessions.Header, t task.Save, was, p *TaskPointer,
 ) (saved task.Task, created bool, err error) {
+	if err := s.sessions.NoteTask(ctx, h, p.Position); err != nil {
+		return task.Task{}, false, err
+	}
 	var old TaskItem
 	found, err := s.DB.Get(ctx, was.TaskKey(), &old)
 	if err != nil {

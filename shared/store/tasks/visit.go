@@ -29,43 +29,40 @@ func (s *Store) VisitTasks(
 	ctx context.Context, h *sessions.Header, timeline session.Timeline, after string, limit int,
 	visit func(TaskSeen) (bool, error),
 ) error {
-	for _, part := range byLog(timeline) {
-		first, last := part[0], part[len(part)-1]
-		if end := last.Last(); end > 0 && keys.TaskKey("", end+1, "").SK <= after {
-			continue
-		}
+	inherited, own := split(h, timeline)
+	more := true
+	each := func(seen TaskSeen) (bool, error) {
 		var err error
-		more := true
-		each := func(seen TaskSeen) (bool, error) {
-			if seen.key() > after && !seen.Item.Gone {
-				more, err = visit(seen)
-			}
-			return more, err
+		if seen.key() > after && !seen.Item.Gone {
+			more, err = visit(seen)
 		}
-		if first.Log == h.Log {
-			err = s.visitOwn(ctx, h, part, after, limit, each)
-		} else {
-			err = s.visitInherited(ctx, h, first, each)
-		}
-		if err != nil || !more {
-			return err
-		}
+		return more, err
 	}
-	return nil
+	if err := s.visitInherited(ctx, h, inherited.After(seqOf(after)-1), each); err != nil || !more {
+		return err
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	return s.visitOwn(ctx, h, own, after, limit, each)
 }
 
-// byLog joins consecutive ranges of the same log: one query reads them, and hidden
-// positions in between are left out.
-func byLog(timeline session.Timeline) []session.Timeline {
-	var out []session.Timeline
-	for _, r := range timeline {
-		if n := len(out) - 1; n >= 0 && r.Gen == 0 && out[n][0].Log == r.Log {
-			out[n] = append(out[n], r)
-			continue
-		}
-		out = append(out, session.Timeline{r})
+// split divides a timeline into what the session took over as a fork, and its own ranges.
+func split(h *sessions.Header, timeline session.Timeline) (inherited, own session.Timeline) {
+	n := slices.IndexFunc(timeline, func(r session.Range) bool { return r.Log == h.Log })
+	if n < 0 {
+		return timeline, nil
 	}
-	return out
+	return timeline[:n], timeline[n:]
+}
+
+// seqOf returns the position in the key of a task, 0 without one.
+func seqOf(key string) int64 {
+	seq, _, err := keys.TaskOf(key)
+	if err != nil {
+		return 0
+	}
+	return seq
 }
 
 // visitOwn visits the tasks in ranges of the session's own log.
@@ -86,58 +83,6 @@ func (s *Store) visitOwn(
 		}
 		return each(seen)
 	})
-}
-
-// visitInherited visits the tasks that a fork took over in one range: those of that log
-// as they were when it was forked, covered by the items of the forks in between,
-// and of this one.
-func (s *Store) visitInherited(
-	ctx context.Context, h *sessions.Header, r session.Range, each func(TaskSeen) (bool, error),
-) error {
-	found := map[string]TaskSeen{}
-	take := func(w taskWindow, seq func(int64) int64, id func(string) string) error {
-		here := map[string]bool{} // whether this log has the task at some place
-		return s.taskItems(ctx, w, func(seen TaskSeen) (bool, error) {
-			seen.Seq, seen.Id = seq(seen.Seq), id(seen.Id)
-			if seen.Item.Gone && here[seen.Id] { // the tombstone of the place that it was moved away from
-				return true, nil
-			}
-			found[seen.Id], here[seen.Id] = seen, !seen.Item.Gone
-			return true, nil
-		})
-	}
-	same := func(seq int64) int64 { return seq }
-	if err := take(taskWindow{log: r.Log, from: r.From, to: r.To, gen: r.Gen},
-		func(position int64) int64 { return r.Seq + position - r.From },
-		func(id string) string { return h.InheritedID(r.Log, id) }); err != nil {
-		return err
-	}
-	for _, l := range slices.Backward(h.Origin.Lineage) {
-		if l.Log == r.Log {
-			continue
-		}
-		if l.Base >= r.Seq && h.Under(l.Log, r.Log) {
-			if err := take(taskWindow{log: l.Log, from: r.Seq, to: min(r.Last(), l.Base), gen: l.Gen}, same,
-				func(id string) string { return h.InheritedID(l.Log, id) }); err != nil {
-				return err
-			}
-		}
-	}
-	if err := take(taskWindow{log: h.Log, from: r.Seq, to: r.Last()}, same,
-		func(id string) string { return id }); err != nil {
-		return err
-	}
-	all := make([]TaskSeen, 0, len(found))
-	for _, seen := range found {
-		all = append(all, seen)
-	}
-	slices.SortFunc(all, func(a, b TaskSeen) int { return cmp.Compare(a.key(), b.key()) })
-	for _, seen := range all {
-		if more, err := each(seen); err != nil || !more {
-			return err
-		}
-	}
-	return nil
 }
 
 // taskWindow selects the tasks at the positions from to to of a log, 0 for its
