@@ -33,7 +33,8 @@
 //	A2A task of the session       L#log        AT#task
 //	idempotency key               K#user       digest
 //	answer to one, by session     KA#log       digest
-//	watchers of a log             W#log        W
+//	watcher of a log              W#log        W#connection
+//	revocation of a share         W#log        R#share, R#share/digest of a user
 //	subscriptions of a connection WC#id        W
 //	retention timer of a session  L#log        RT
 //	push configurations of a task NS#log       task

@@ -14,7 +14,7 @@ import (
 
 // watching measures what watchers cost the table.
 func (m *measurement) watching(ctx context.Context) error {
-	if err := m.measure(Subscribe, 0, 0, func() error { return m.sit(ctx, 1, watch.Grant{}) }); err != nil {
+	if err := m.measure(Subscribe, 1, 2, func() error { return m.sit(ctx, 1, watch.Grant{}) }); err != nil {
 		return err
 	}
 	log, err := m.store.LogOf(ctx, m.user, m.session)
@@ -34,14 +34,14 @@ func (m *measurement) watching(ctx context.Context) error {
 	if err := m.sit(ctx, 99, watch.Grant{}); err != nil {
 		return err
 	}
-	if err := m.measure("find the watchers of a change: 100", 1, 0, find); err != nil {
+	if err := m.measure("find the watchers of a change: 100", 3, 0, find); err != nil {
 		return err
 	}
 	if err := m.sit(ctx, 100, watch.Grant{}); err != nil {
 		return err
 	}
 	return m.measureAll(
-		step{"find the watchers of a change: 200", 2, 0, find},
+		step{"find the watchers of a change: 200", 6, 0, find},
 		step{CatchUp, 0, 0, func() error {
 			th, err := m.store.Thread(ctx, m.user, m.session, run.ThreadQuery{Limit: 1})
 			if err != nil {
@@ -70,18 +70,18 @@ func (m *measurement) guests(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := m.measure("subscribe a guest", 0, 0, func() error { return m.sit(ctx, 1, guest) }); err != nil {
+	if err := m.measure("subscribe a guest", 1, 2, func() error { return m.sit(ctx, 1, guest) }); err != nil {
 		return err
 	}
 	if err := m.sit(ctx, 49, guest); err != nil {
 		return err
 	}
 	return m.measureAll(
-		step{"find the watchers of a change: 50 guests", 2, 0, func() error {
+		step{"find the watchers of a change: 50 guests", 3, 0, func() error {
 			_, _, err := m.store.Watchers(ctx, log)
 			return err
 		}},
-		step{"evict 50 guests", 0, 0, func() error { return m.store.EndSubscriptions(ctx, log, guest.Share) }},
+		step{"evict 50 guests", 0, 1, func() error { return m.store.EndSubscriptions(ctx, log, guest.Share) }},
 	)
 }
 

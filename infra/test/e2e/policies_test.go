@@ -49,7 +49,6 @@ func neededElsewhere() map[string]string {
 
 		"EventsFunction dynamodb:DeleteItem table/Table":          lease,
 		"WatchFunction dynamodb:DeleteItem table/Table":           lease,
-		"WatchFunction dynamodb:PutItem table/Table":              lease,
 		"DeliverFunction dynamodb:BatchWriteItem table/Table":     "discarding a failed run with a state that fills several items",
 		"DeliverFunction dynamodb:DeleteItem table/Table":         lease,
 		"DeliverFunction dynamodb:BatchGetItem table/Table":       "listing the active runs of a user at the limit",
@@ -61,7 +60,7 @@ func neededElsewhere() map[string]string {
 		"ExportFunction dynamodb:PutItem table/Table":             checkpoint,
 		"ImportsFunction dynamodb:DeleteItem table/Table":         lease,
 		"ImportsFunction dynamodb:UpdateItem table/Table":         lease,
-		"FanoutFunction dynamodb:UpdateItem table/Table":          "removing connections that were lost without a $disconnect",
+		"FanoutFunction dynamodb:BatchWriteItem table/Table":      "removing connections that were lost without a $disconnect",
 		"RunnerFunction dynamodb:BatchWriteItem table/Table":      "ending a run with an error that fills several items",
 		"ErasureFunction dynamodb:ConditionCheckItem table/Table": feedback,
 		"SweeperFunction dynamodb:ConditionCheckItem table/Table": feedback,

@@ -43,9 +43,10 @@ type Subscriptions interface {
 	// Subscribe adds a connection to the session's watchers until the subscription
 	// ends, and at most for the two hours of a connection's life; it replaces an
 	// existing subscription of the connection. It returns fault.NotFound without a
-	// session, fault.Forbidden if the session is not the subscription's owner's or
-	// its grant does not exist (any more), and fault.Busy if the connection already
-	// watches MaxSessions.
+	// session, fault.Forbidden if the session is not the subscription's owner's, and
+	// fault.Busy if the connection already watches MaxSessions. The caller checks a
+	// grant, before and after; a subscription by one that was withdrawn is stored, and
+	// has ended.
 	Subscribe(ctx context.Context, s Subscription) error
 	// Unsubscribe removes a subscription of one of the user's connections; the user
 	// need not have the right to watch any more. It returns fault.NotFound without
@@ -69,7 +70,7 @@ type LogUpdate struct {
 // Audience finds and removes the watchers of logs.
 type Audience interface {
 	// Watchers returns the subscriptions to the session with this log, including
-	// ended ones; it is one strongly consistent read.
+	// ended ones, by strongly consistent reads: one for some 9,000 of them.
 	Watchers(ctx context.Context, log string) (sessionID string, subs []Subscription, err error)
 	// Leave removes connections that are gone.
 	Leave(ctx context.Context, log string, connections []string) error

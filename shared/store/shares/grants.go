@@ -169,6 +169,7 @@ func (s *Store) accept(ctx context.Context, of *share, user string) error {
 	return s.DB.Transact(ctx, append(grantItems(of, user, s.Millis()),
 		h.Check(),
 		of.countGuests(of.Guests+1),
+		s.subscriptions.Readmit(of.log(), of.id(), user),
 	)...)
 }
 
@@ -182,10 +183,4 @@ func (s *share) countGuests(next int64) table.Write {
 	}
 	return table.Update(table.NewKey(s.PK, s.SK), []table.Change{table.Set(guests, next)},
 		table.Equal(table.At(shareDigest), s.Digest), asRead)
-}
-
-// Checks returns the keys that must exist while a user has access by a share: the
-// share and the user's grant.
-func Checks(log, userID, shareID string) []table.Key {
-	return []table.Key{shareKey(log, shareID), grantKey(log, userID, shareID)}
 }

@@ -25,6 +25,9 @@ type Subscriptions interface {
 	access.Subscriptions
 	// EndUserSubscriptions is EndSubscriptions for one of the share's users.
 	EndUserSubscriptions(ctx context.Context, log, shareID, userID string) error
+	// Readmit returns the write by which a share, or with a user that user's part in it,
+	// gives subscriptions again that had been ended.
+	Readmit(log, shareID, userID string) table.Write
 }
 
 // Store stores shares. It is safe for concurrent use.
@@ -153,7 +156,7 @@ func (s *Store) tryShare(ctx context.Context, h sessions.Ref, n access.NewShare)
 		return made, err
 	}
 	writes := []table.Write{
-		h.Check(), countSharing(h.Log, version.Version),
+		h.Check(), countSharing(h.Log, version.Version), s.subscriptions.Readmit(h.Log, n.ID, ""),
 	}
 	if i := slices.IndexFunc(others, func(o share) bool { return o.id() == n.ID }); i >= 0 {
 		if others[i].repeatedBy(made) {

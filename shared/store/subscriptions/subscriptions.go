@@ -35,7 +35,7 @@ func New(of *sessions.Store) *Store { return &Store{Base: of.Base, sessions: of}
 
 // SweepLog implements lifecycle.Dependent: it removes the watchers of a log.
 func (s *Store) SweepLog(ctx context.Context, log string) error {
-	return s.DB.DeleteItems(ctx, []table.Item{watchersKey(log).Item()})
+	return s.DB.DeleteFound(ctx, records.KeysOnly(records.Partition(watchersPK(log))))
 }
 
 // watcherLife is how long a subscription lasts: a connection's maximum of two hours
@@ -71,10 +71,7 @@ func (s *Store) Subscribe(ctx context.Context, sub watch.Subscription) error {
 	if err != nil {
 		return err
 	}
-	if sub.Guest() {
-		return s.subscribeGuest(ctx, h.Log, sub, expires)
-	}
-	return s.DB.Update(ctx, watchersKey(h.Log), subscribe(sub, expires))
+	return s.DB.Put(ctx, newWatcher(h.Log, sub, expires))
 }
 
 // Unsubscribe implements watch.Subscriptions.
@@ -105,19 +102,18 @@ func (s *Store) unsubscribe(ctx context.Context, log, connectionID string) error
 	return s.DB.Update(ctx, connectionKey(connectionID), changes)
 }
 
-// Disconnect implements watch.Subscriptions.
+// Disconnect implements watch.Subscriptions. The list of what the connection watched
+// stays until it expires, which costs nothing: the connection never returns.
 func (s *Store) Disconnect(ctx context.Context, connectionID string) error {
 	var c connection
-	found, err := s.DB.Get(ctx, connectionKey(connectionID), &c)
-	if err != nil || !found {
+	if _, err := s.DB.Get(ctx, connectionKey(connectionID), &c); err != nil {
 		return err
 	}
-	for _, log := range c.Logs {
-		if err := s.Leave(ctx, log, []string{connectionID}); err != nil {
-			return err
-		}
+	items := make([]table.Item, len(c.Logs))
+	for i, log := range c.Logs {
+		items[i] = watcherKey(log, connectionID).Item()
 	}
-	return s.DB.DeleteItems(ctx, []table.Item{connectionKey(connectionID).Item()})
+	return s.DB.DeleteItems(ctx, items)
 }
 
 // LogOf returns the name by which a LogUpdate refers to a session.

@@ -3,175 +3,127 @@ package subscriptions
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// The watchers of a log are one item with an attribute for each subscription, so that
-// one update adds or removes a subscription and one read finds all of them. It has a
-// separate partition, so that the last message of a deleted session still finds it.
-//
-//	attribute     of                 value                            bytes
-//	s, expires    all                session, end of the item
-//	w<id>         owner, admin       end of the token                 23
-//	w<id>         guest              [token, share, its end, user]    about 90
-//	w<id>         revoked guest      "revoked"                        24
-//
-// So 170 watchers cost the fan-out one read unit, as a single one does.
-const (
-	watchersSession = "s"
-	watchersExpires = "expires"
+// watcher is a subscription to a log: an item of its own, so that its price does not
+// depend on the other watchers, of some 120 bytes, or 200 for a guest. The watchers of a
+// log are a partition of their own, so that the last message of a deleted session still
+// finds them, and one query reads 35 for a unit.
+type watcher struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Session string `dynamodbav:"s"`
+	Token   int64  `dynamodbav:"t"` // when the token expires
+	Share   string `dynamodbav:"sh,omitempty"`
+	User    string `dynamodbav:"u,omitempty"` // a guest
+	Until   int64  `dynamodbav:"x,omitempty"` // when the share expires, epoch milliseconds
+	Expires int64  `dynamodbav:"expires"`
+}
 
-	prefixSubscription = "w"
-	revoked            = string(watch.ReasonRevoked)
+const (
+	watcherToken = "t"
+	watcherShare = "sh"
+	watcherUser  = "u"
 )
 
-// subscriptionPath is the path of a connection's subscription.
-func subscriptionPath(connection string) table.Path { return table.At(prefixSubscription + connection) }
-
-type watchers struct {
-	session       string
-	expires       int64
-	subscriptions map[string]types.AttributeValue // by connection
-}
-
-// UnmarshalDynamoDBAttributeValue implements attributevalue.Unmarshaler.
-func (w *watchers) UnmarshalDynamoDBAttributeValue(v types.AttributeValue) error {
-	item, ok := v.(*types.AttributeValueMemberM)
-	if !ok {
-		return fmt.Errorf("watchers are no item but a %T", v)
-	}
-	var rest struct {
-		Session string `dynamodbav:"s"`
-		Expires int64  `dynamodbav:"expires"`
-	}
-	if err := table.Decode(item.Value, &rest); err != nil {
-		return err
-	}
-	w.session, w.expires = rest.Session, rest.Expires
-	w.subscriptions = map[string]types.AttributeValue{}
-	for name, value := range item.Value {
-		if connection, ok := strings.CutPrefix(name, prefixSubscription); ok {
-			w.subscriptions[connection] = value
-		}
-	}
-	return nil
-}
-
-// subscriptionOf returns a subscription as the table stores it.
-func subscriptionOf(s watch.Subscription) any {
-	switch {
-	case s.Revoked:
-		return revoked
-	case s.Guest():
-		return []any{s.Expires, s.Grant.Share, s.Grant.Until, s.Grant.UserID}
-	default:
-		return s.Expires
+func newWatcher(log string, s watch.Subscription, expires int64) watcher {
+	k := watcherKey(log, s.Connection)
+	return watcher{
+		PK: k.PK, SK: k.SK, Session: s.SessionID, Token: s.Expires,
+		Share: s.Grant.Share, User: s.Grant.UserID, Until: s.Grant.Until, Expires: expires,
 	}
 }
 
-var errSubscription = errors.New("not a subscription")
-
-// readSubscription decodes a connection's subscription.
-func readSubscription(v types.AttributeValue, s *watch.Subscription) (err error) {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberN:
-		s.Expires, err = strconv.ParseInt(v.Value, 10, 64)
-		return err
-	case *types.AttributeValueMemberS:
-		s.Revoked = true
-		return nil
-	case *types.AttributeValueMemberL:
-		if len(v.Value) != 4 {
-			return errSubscription
-		}
-		return readGuestSubscription(v.Value, s)
-	}
-	return errSubscription
-}
-
-// readGuestSubscription decodes the four values of a guest's subscription.
-func readGuestSubscription(values []types.AttributeValue, s *watch.Subscription) error {
-	var sub struct {
-		Expires int64  `dynamodbav:"0"`
-		Share   string `dynamodbav:"1"`
-		Until   int64  `dynamodbav:"2"`
-		User    string `dynamodbav:"3"`
-	}
-	if err := table.Decode(table.Item{"0": values[0], "1": values[1], "2": values[2], "3": values[3]}, &sub); err != nil {
-		return err
-	}
-	s.Expires, s.Grant.Share, s.Grant.Until, s.Grant.UserID = sub.Expires, sub.Share, sub.Until, sub.User
-	return nil
-}
-
-// subscribe returns the changes that create a connection's subscription.
-func subscribe(s watch.Subscription, expires int64) []table.Change {
-	return []table.Change{
-		table.Set(subscriptionPath(s.Connection), subscriptionOf(s)),
-		table.Set(table.At(watchersSession), s.SessionID),
-		table.Set(table.At(watchersExpires), expires),
+func (w watcher) subscription() watch.Subscription {
+	return watch.Subscription{
+		SessionID: w.Session, Connection: w.SK[len(prefixWatcher):], Expires: w.Token,
+		Grant: watch.Grant{Share: w.Share, UserID: w.User, Until: w.Until},
 	}
 }
 
 // Watchers implements watch.Audience.
-func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Subscription, error) {
-	var w watchers
-	found, err := s.DB.Get(ctx, watchersKey(log), &w)
-	if err != nil || !found || w.expires <= s.Now().Unix() {
-		return "", nil, err
-	}
-	subs := make([]watch.Subscription, 0, len(w.subscriptions))
-	for connection, value := range w.subscriptions {
-		sub := watch.Subscription{SessionID: w.session, Connection: connection}
-		if err := readSubscription(value, &sub); err != nil {
-			s.Log.ErrorContext(ctx, "a watcher's subscription cannot be read; it gets no messages", "log", log, "connection", connection, "error", err)
-			continue
+func (s *Store) Watchers(ctx context.Context, log string) (session string, subs []watch.Subscription, err error) {
+	now, ended := s.Now().Unix(), revocations{log: log}
+	err = s.DB.Pages(ctx, records.Partition(watchersPK(log)), func(page []table.Item) (bool, error) {
+		page = slices.DeleteFunc(page, ended.take)
+		for _, w := range records.DecodeItems[watcher](ctx, s.Base, page) {
+			if w.Expires <= now { // DynamoDB deletes it later
+				continue
+			}
+			sub := w.subscription()
+			sub.Revoked = ended.cover(sub.Grant)
+			session, subs = w.Session, append(subs, sub)
 		}
-		subs = append(subs, sub)
-	}
-	return w.session, subs, nil
+		return true, nil
+	})
+	return session, subs, err
 }
+
+// watchedAtOnce is how many watchers Watched reads at once: the first one need not be
+// alive.
+const watchedAtOnce = 10
 
 // Watched implements eventlog.Watching. Ended subscriptions count, since their
 // connections still get a notice.
-func (s *Store) Watched(ctx context.Context, log string) (bool, error) {
-	_, subs, err := s.Watchers(ctx, log)
-	return len(subs) > 0, err
+func (s *Store) Watched(ctx context.Context, log string) (watched bool, err error) {
+	q, now := records.Prefix(watchersPK(log), prefixWatcher, true), s.Now().Unix()
+	q.Limit = watchedAtOnce
+	err = s.DB.Pages(ctx, q, func(page []table.Item) (bool, error) {
+		watched = slices.ContainsFunc(records.DecodeItems[watcher](ctx, s.Base, page), func(w watcher) bool { return w.Expires > now })
+		return !watched, nil
+	})
+	return watched, err
 }
-
-// removalsAtOnce is how many subscriptions one update removes: DynamoDB limits an
-// update expression to 4 KB.
-const removalsAtOnce = 100
 
 // Leave implements watch.Audience.
 func (s *Store) Leave(ctx context.Context, log string, connections []string) error {
-	for part := range slices.Chunk(connections, removalsAtOnce) {
-		changes := make([]table.Change, 0, len(part))
-		for _, connection := range part {
-			changes = append(changes, table.Remove(subscriptionPath(connection)))
-		}
-		err := s.DB.Update(ctx, watchersKey(log), changes, table.ItemExists())
-		if err != nil && !errors.Is(err, table.ErrConditionFailed) {
-			return err
-		}
+	items := make([]table.Item, len(connections))
+	for i, connection := range connections {
+		items[i] = watcherKey(log, connection).Item()
 	}
-	return nil
+	return s.DB.DeleteItems(ctx, items)
 }
 
 // Clear implements watch.Audience.
 func (s *Store) Clear(ctx context.Context, log string, sub watch.Subscription) error {
-	at := subscriptionPath(sub.Connection)
-	err := s.DB.Update(ctx, watchersKey(log), []table.Change{table.Remove(at)}, table.Equal(at, subscriptionOf(sub)))
+	share := table.NotExists(table.At(watcherShare))
+	if sub.Guest() {
+		share = table.And(table.Equal(table.At(watcherShare), sub.Grant.Share), table.Equal(table.At(watcherUser), sub.Grant.UserID))
+	}
+	err := s.DB.Delete(ctx, watcherKey(log, sub.Connection), table.Equal(table.At(watcherToken), sub.Expires), share)
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil
 	}
 	return err
+}
+
+// revocations are those of a log that have been read.
+type revocations struct {
+	log  string
+	keys map[string]bool // sort keys
+}
+
+// take reports whether an item is a revocation, and keeps it.
+func (r *revocations) take(item table.Item) bool {
+	sk := table.Text(item, table.SK)
+	if strings.HasPrefix(sk, prefixWatcher) {
+		return false
+	}
+	if r.keys == nil {
+		r.keys = map[string]bool{}
+	}
+	r.keys[sk] = true
+	return true
+}
+
+// cover reports whether a grant has been revoked.
+func (r *revocations) cover(g watch.Grant) bool {
+	return g.Share != "" && len(r.keys) > 0 &&
+		(r.keys[revocationKey(r.log, g.Share, "").SK] || r.keys[revocationKey(r.log, g.Share, g.UserID).SK])
 }
