@@ -31,8 +31,6 @@ type Along struct {
 	Annotate func(at Head, e *Entry)
 	Check    func(ctx context.Context, at Head) error
 	Writes   func(at Head) ([]table.Write, error)
-	// Ahead writes what must exist before an attempt at a position.
-	Ahead func(ctx context.Context, position int64) error
 }
 
 // Appended is the result of an append.

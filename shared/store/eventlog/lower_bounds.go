@@ -66,17 +66,14 @@ func (s *Store) putLowerBound(ctx context.Context, b LowerBound) (LowerBound, er
 }
 
 // boundInvocations writes lower bounds for the invocations that the batch may be
-// the first to name, and what else must exist before the entry. Within a run the latest
-// event has the same invocation, and no bound is written.
+// the first to name. Within a run the latest event has the same invocation, and nothing
+// is written.
 func (w *writer) boundInvocations(ctx context.Context, fresh []int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
 	position := cmp.Or(w.boundAt, w.at.Next)
 	if w.Begins != "" {
 		group.Go(func() error { return w.boundRun(ctx, position) })
-	}
-	if w.Ahead != nil {
-		group.Go(func() error { return w.Ahead(ctx, position) })
 	}
 	for _, i := range fresh {
 		id := w.events[i].InvocationID

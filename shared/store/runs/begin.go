@@ -29,7 +29,6 @@ type runStart struct {
 
 	run   *ActiveRun
 	input []session.Event // what it takes over, then its own
-	ahead string          // identifies the run's item if it was put before the transaction, else ""
 }
 
 // prepare builds the run and its input.
@@ -75,7 +74,7 @@ func (b *runStart) taken(ctx context.Context) ([]session.Event, error) {
 // append writes a start without another run to replace.
 func (b *runStart) append(ctx context.Context) error {
 	with := b.along()
-	with.Expected, with.From, with.Ahead = b.start.ExpectedSeq, &b.at, b.putAhead
+	with.Expected, with.From = b.start.ExpectedSeq, &b.at
 	losses := -1
 	with.Check = func(ctx context.Context, _ eventlog.Head) error {
 		if losses++; losses == 0 {
@@ -97,19 +96,16 @@ func (b *runStart) along() eventlog.Along {
 // marker of a discard in the same transaction, nil for none. While the header names no
 // run, an item of one is a rest that the new one replaces.
 func (b *runStart) activationWrites(at eventlog.Head, m *history.Marker) ([]table.Write, error) {
+	b.run.At = at.Next
+	var was []table.Condition
+	if b.before != nil {
+		was = append(was, isRun(b.before))
+	}
 	take, err := b.activate(m)
 	if err != nil {
 		return nil, err
 	}
-	writes := []table.Write{take}
-	if !b.isAhead(at.Next) {
-		b.run.At, b.run.Ahead = at.Next, ""
-		var was []table.Condition
-		if b.before != nil {
-			was = append(was, isRun(b.before))
-		}
-		writes = append(writes, table.Put(b.run, was...))
-	}
+	writes := []table.Write{table.Put(b.run, was...), take}
 	if b.queue != nil {
 		put, err := b.queue.put()
 		return append(writes, put), err

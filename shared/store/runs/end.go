@@ -86,7 +86,7 @@ func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, 
 	}
 	if h.Run != ref.RunID {
 		if how.lost != nil {
-			return s.forgetRest(ctx, h, how.lost)
+			s.deleteOrphanRun(ctx, how.lost)
 		}
 		r, err := s.endedBefore(ctx, h, ref)
 		if how.status == run.Cancelled && errors.Is(err, fault.Of(fault.NotFound)) {
@@ -117,12 +117,12 @@ func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, 
 	return r, nil
 }
 
-// forgetRun deletes the item of a run that its session does not name, if it is still that
-// item. It is not part of the transaction that ends the run, where it would cost twice as
+// deleteOrphanRun deletes the item of a run that its session does not name, unless it is
+// that of another run by now. It is not part of the transaction that ends the run, where it would cost twice as
 // much: an item that remains means nothing, is replaced by that of the next run, and
 // deleted by the sweeper.
-func (s *Store) forgetRun(ctx context.Context, a *ActiveRun, same ...table.Condition) {
-	err := records.Ignoring(s.DB.Delete(ctx, table.NewKey(a.PK, a.SK), same...), table.ErrConditionFailed)
+func (s *Store) deleteOrphanRun(ctx context.Context, a *ActiveRun) {
+	err := records.Ignoring(s.DB.Delete(ctx, table.NewKey(a.PK, a.SK), table.Equal(table.At(activeID), a.ID)), table.ErrConditionFailed)
 	if err != nil {
 		s.Log.WarnContext(ctx, "the item of a run that is not active is deleted by the sweeper", "run_id", a.ID, "error", err)
 	}
@@ -156,7 +156,7 @@ func (s *Store) tryEnd(ctx context.Context, h *sessions.Header, at eventlog.Head
 	if err := s.DB.Transact(ctx, writes...); err != nil {
 		return r, err
 	}
-	s.forgetRun(ctx, a, table.Equal(table.At(activeID), a.ID))
+	s.deleteOrphanRun(ctx, a)
 	s.logs.CountEntry(ctx, h.OfLog(), last)
 	return r, nil
 }

@@ -20,11 +20,9 @@ import (
 
 // The attributes of an active run.
 const (
-	activeID      = "id"
-	activeWorker  = "w"
-	activeLease   = "le"
-	activeStarted = "ct"
-	activeAhead   = "ah"
+	activeID     = "id"
+	activeWorker = "w"
+	activeLease  = "le"
 
 	activeContinuation  = "cn"
 	activeContinuations = "cm"
@@ -51,13 +49,10 @@ type ActiveRun struct {
 	Kept    bool     `dynamodbav:"kp,omitempty"` // whether it is kept if it fails or is cancelled
 	// Continuation is the number of workers that were lost before this one, and
 	// Continuations how many may be.
-	Continuation  int `dynamodbav:"cn,omitempty"`
-	Continuations int `dynamodbav:"cm,omitempty"`
-	// Ahead distinguishes an item that was put before the session named its run, by the
-	// start that put it.
-	Ahead string `dynamodbav:"ah,omitempty"`
-	GPK   string `dynamodbav:"GPK"`
-	GSK   string `dynamodbav:"GSK"`
+	Continuation  int    `dynamodbav:"cn,omitempty"`
+	Continuations int    `dynamodbav:"cm,omitempty"`
+	GPK           string `dynamodbav:"GPK"`
+	GSK           string `dynamodbav:"GSK"`
 }
 
 // runShards spreads the active runs over index partitions, each of which accepts

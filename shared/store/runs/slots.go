@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
@@ -202,10 +203,13 @@ func (s *Store) releaseSlot(ctx context.Context, user, log, runID string) {
 	}
 }
 
-// releaseUnstarted frees the slot of a run that a request did not start, unless another
-// request has.
-func (s *Store) releaseUnstarted(ctx context.Context, h *sessions.Header, runID string) {
-	if s.usage.Quotas.Runs == 0 {
+// releaseUnstarted frees the slot of a run that a request certainly did not start, unless
+// another request has: the error is a fault for the caller, or another write was first,
+// after which the caller reads again and may not start the run at all. After other errors
+// it is unknown whether the run started.
+func (s *Store) releaseUnstarted(ctx context.Context, h *sessions.Header, runID string, cause error) {
+	var known *fault.Error
+	if s.usage.Quotas.Runs == 0 || !errors.As(cause, &known) && !errors.Is(cause, table.ErrConditionFailed) {
 		return
 	}
 	var a ActiveRun

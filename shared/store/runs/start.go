@@ -108,7 +108,7 @@ func (b *runStart) begin(ctx context.Context) (run.Run, error) {
 		write = b.replace
 	}
 	if err := write(ctx); err != nil {
-		b.undo(ctx, err)
+		s.releaseUnstarted(ctx, h, id, err)
 		return run.Run{}, fmt.Errorf("start run %s: %w", id, err)
 	}
 	if b.before != nil && b.before.Slot {

@@ -13,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 	"github.com/rethread/rethread/shared/store/table/memory"
@@ -77,5 +78,39 @@ func TestStart_in_vain(t *testing.T) {
 		next.OnActive = run.CancelAndMerge
 		_, err := s.Start(ctx, next)
 		mustBeBusy(t, err)
+	})
+}
+
+// A run whose start lost its position to an append is known by the position of its input.
+func TestStart_after_another_entry(t *testing.T) {
+	t.Parallel()
+	engine := storetest.Engine(t)
+	plain := stores.New(engine)
+	s := beforeStart(t, engine, func(ctx context.Context) error {
+		_, _, err := plain.Append(ctx, session.Append{
+			UserID: alice, SessionID: "s", Events: []session.Event{event(t, "", "i", "faster")},
+		})
+		return err
+	})
+	mustStart(t, s, startOf(t, "s", "r", "one"))
+	wantThread(t, s, "s", "in_progress", "1:faster", "2:one")
+	next := startOf(t, "s", "next", "two")
+	next.OnActive = run.CancelAndMerge
+	mustStart(t, s, next)
+	wantThread(t, s, "s", "in_progress", "1:faster", "5:one", "6:two")
+}
+
+// beforeStart returns a store with a session, which does something before the first
+// transaction from now on.
+func beforeStart(t *testing.T, engine table.Engine, do func(context.Context) error) *stores.Store {
+	t.Helper()
+	mustCreate(t, stores.New(engine), alice, "s", nil)
+	done := false
+	return before(engine, func(ctx context.Context, c hooks.Call) error {
+		if c.Op != hooks.Transact || done {
+			return nil
+		}
+		done = true
+		return do(ctx)
 	})
 }
