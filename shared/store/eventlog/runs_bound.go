@@ -3,9 +3,7 @@ package eventlog
 import (
 	"context"
 	"errors"
-	"slices"
 
-	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -30,14 +28,4 @@ func (w *writer) boundRun(ctx context.Context, position int64) error {
 		return MissingSession()
 	}
 	return err
-}
-
-// BeganAs reports whether the first entry of an invocation is the input of a run, as in
-// sessions where a function of an earlier version began one.
-func (s *Store) BeganAs(ctx context.Context, log string, from int64, id string) (begun bool, err error) {
-	err = s.Scan(ctx, log, from, 0, func(r *Record) (bool, error) {
-		begun = r.Began == id || r.blank()
-		return !begun && !slices.ContainsFunc(r.Events, func(e session.Event) bool { return e.InvocationID == id }), nil
-	})
-	return begun, err
 }

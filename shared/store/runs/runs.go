@@ -211,10 +211,8 @@ func (s *Store) PastRun(ctx context.Context, h *sessions.Header, id string) (*ru
 	if err != nil || !found {
 		return nil, err
 	}
-	if !bound.Run && h.NamedIDs && h.Imported == 0 {
-		if begun, err := s.logs.BeganAs(ctx, h.Log, bound.Position, id); !begun || err != nil {
-			return nil, err
-		}
+	if !bound.Run && h.NamedIDs && h.Imported == 0 { // the invocation is no run
+		return nil, nil
 	}
 	var past *run.Run
 	err = s.logs.Scan(ctx, h.Log, bound.Position, 0, func(r *eventlog.Record) (bool, error) {
