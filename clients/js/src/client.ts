@@ -88,7 +88,8 @@ export class Rethread {
 
   /**
    * Watches a session live until `close` or a final error. It retries all other failures, and
-   * reconnects when the page becomes visible or the network returns.
+   * reconnects when the page becomes visible or the network returns. It throws a TypeError without
+   * `wsUrl`, or where there is no WebSocket.
    */
   watch<Item = Event>(sessionId: string, options: WatchOptions<Item>): Watching {
     const watch = new SessionWatch(
@@ -124,6 +125,11 @@ export class Rethread {
   #access(sessionId: string, closed: () => void): Access {
     const { wsUrl, environment, user } = this.#options;
     if (!wsUrl) throw new TypeError('watching needs wsUrl, the address of the WebSocket API');
+    const { WebSocket, ...page } = { ...globals(), ...environment };
+    if (!WebSocket) {
+      const how = 'pass a class as environment: { WebSocket } to the client';
+      throw new TypeError(`watching needs a WebSocket, which is not built in here: ${how}`);
+    }
     const transport = this.#transport;
     return {
       sessionId,
@@ -131,7 +137,7 @@ export class Rethread {
       tokens: transport.tokens,
       user,
       random: transport.random,
-      environment: { ...globals(), ...environment },
+      environment: { ...page, WebSocket },
       read: (query, signal) =>
         readThread(
           transport,

@@ -127,6 +127,19 @@ test('an address that cannot be asked is refused', () => {
   }
 });
 
+test('watching says at once what it lacks, and asks nothing', () => {
+  const lacks = {
+    WebSocket: { wsUrl: 'wss://live.example', environment: { WebSocket: undefined } },
+    wsUrl: { environment: { WebSocket: NoSocket } },
+  };
+  for (const [name, options] of Object.entries(lacks)) {
+    const { client, requests } = fake([], options);
+    const message = new RegExp(`^watching needs .*${name}`);
+    assert.throws(() => client.watch('s', { onChange() {} }), { name: 'TypeError', message });
+    assert.equal(requests.length, 0);
+  }
+});
+
 test('a header that cannot be sent is refused', async () => {
   const { client, requests } = fake([ok({})]);
   const key = client.sessions.create({}, { idempotencyKey: 'a\nb' });

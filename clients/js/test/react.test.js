@@ -165,6 +165,20 @@ test('shows a session live, over one connection in strict mode', async () => {
   assert.equal(server.sockets.length, 1);
 });
 
+test('without an id, hooks wait and ask nothing; with one they begin', async () => {
+  function Hooks({ id }) {
+    seen.tree = useTree(id);
+    return h(Thread, { id });
+  }
+  const client = server.client();
+  await render(client, h(Hooks, { id: '' }));
+  assert.deepEqual([server.sockets, server.requests], [[], []]);
+  assert.deepEqual([seen.thread.loaded, seen.thread.ended, seen.tree.error], [false, null, null]);
+  await assert.rejects(seen.thread.send('hi'), /no session/);
+  await render(client, h(Thread, { id: 's' }));
+  assert.deepEqual([seen.thread.loaded, seen.thread.connection.state], [true, 'live']);
+});
+
 test('two components on one session share one connection', async () => {
   const client = server.client();
   await render(client, h(Thread, { key: 1, as: 'one' }), h(Thread, { key: 2, as: 'two' }));

@@ -65,10 +65,13 @@ export interface UseThread extends ThreadState {
   reconnect(): void;
 }
 
-/** A session, live. Components on the same session share one connection. */
+/**
+ * A session, live. Components on the same session share one connection. Without an id it waits for
+ * one: nothing is read, and the actions reject.
+ */
 export function useThread(sessionId: string): UseThread {
   const hub = useContext(Context);
-  const store = useMemo(() => hub?.thread(sessionId), [hub, sessionId]);
+  const store = useMemo(() => (sessionId ? hub?.thread(sessionId) : undefined), [hub, sessionId]);
   const state = useStore(store, EMPTY);
   const actions = useMemo(
     () => ({
@@ -130,13 +133,13 @@ export interface UseTree extends TreeState {
 
 /**
  * The tree of forks around a session, and the session of it that is chosen, at first this one. Forks and
- * names that others make are read every ten seconds while the page is visible.
+ * names that others make are read every ten seconds while the page is visible. It waits for an id.
  */
 export function useTree(sessionId: string): UseTree {
   const hub = useContext(Context);
   const [chosen, choose] = useState({ from: sessionId, id: sessionId });
   const current = chosen.from === sessionId ? chosen.id : sessionId;
-  const store = useMemo(() => hub?.tree(sessionId), [hub, sessionId]);
+  const store = useMemo(() => (sessionId ? hub?.tree(sessionId) : undefined), [hub, sessionId]);
   const state = useStore(store, NO_TREE);
   const { root } = state;
   return useMemo(
@@ -163,6 +166,6 @@ function useStore<State>(store: Store<State> | undefined, initial: State): State
 const nothing = () => () => {};
 
 function signedIn<T>(store: T | undefined): T {
-  if (!store) throw new Error('nobody is signed in: RethreadProvider has no client');
+  if (!store) throw new Error('nobody is signed in, or the hook has no id: there is no session');
   return store;
 }

@@ -87,7 +87,6 @@ export class Link {
 
   #open(token: string): void {
     const { WebSocket } = this.#access.environment;
-    if (!WebSocket) throw new TypeError('no WebSocket');
     const url = new URL(this.#access.wsUrl);
     url.searchParams.set('token', token);
     if (this.#access.user) url.searchParams.set('user', this.#access.user);

@@ -71,7 +71,7 @@ export interface Access {
   /** The user that a service acts for. */
   user?: string | undefined;
   read: (query: Parameters<ReadPage>[0], signal: AbortSignal) => ReturnType<ReadPage>;
-  environment: Environment;
+  environment: Environment & Required<Pick<Environment, 'WebSocket'>>;
   random: () => number;
   /** Called when watching has ended or was closed. */
   closed: () => void;
