@@ -10,7 +10,9 @@ from typing import Any
 
 import httpx
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
+from langgraph.graph import START, MessagesState, StateGraph
 
 from graphs import LOOP, AsyncSavers, checkpoint
 from local import LocalSystem
@@ -113,3 +115,66 @@ def test_a_saver_is_used_in_one_event_loop_after_another(
     assert asyncio.run(read()) == expected
     gc.collect()
     assert [loop() for loop in loops] == [None, None], "loops that have ended are not kept"
+
+
+async def test_a_synchronous_node_of_an_awaited_graph_uses_the_saver(
+    asavers: AsyncSavers, config: RunnableConfig
+) -> None:
+    saver = asavers()
+    seen: list[Any] = []
+
+    def node(state: MessagesState, config: RunnableConfig) -> dict[str, Any]:
+        where: RunnableConfig = {"configurable": {"thread_id": config["configurable"]["thread_id"]}}
+        known = saver.get_tuple(where)
+        assert known is not None
+        seen.append(("newest", known.metadata["source"]))
+        seen.append(("listed", [one.checkpoint["id"] for one in saver.list(where, limit=1)]))
+        assert seen[-1][1] == [known.checkpoint["id"]]
+        other: RunnableConfig = {"configurable": {"thread_id": f"{where['configurable']['thread_id']}-2"}}
+        made = checkpoint({"x": 0})
+        put = saver.put(
+            {"configurable": {**other["configurable"], "checkpoint_ns": ""}},
+            made,
+            LOOP,
+            made["channel_versions"],
+        )
+        saver.put_writes(put, [("x", 1)], "task")
+        stored = saver.get_tuple(other)
+        assert stored is not None
+        seen.append(("writes", stored.pending_writes))
+        saver.prune([other["configurable"]["thread_id"]])
+        saver.delete_for_runs(["none"])
+        saver.get_delta_channel_history(config=other, channels=["x"])
+        saver.copy_thread(other["configurable"]["thread_id"], f"{other['configurable']['thread_id']}-3")
+        saver.delete_thread(other["configurable"]["thread_id"])
+        seen.append(("deleted", saver.get_tuple(other)))
+        return {"messages": [AIMessage("ok")]}
+
+    graph = StateGraph(MessagesState).add_node(node).add_edge(START, "node").compile(checkpointer=saver)
+    await graph.ainvoke({"messages": [HumanMessage("go")]}, config, durability="sync")
+    assert [name for name, _ in seen] == ["newest", "listed", "writes", "deleted"]
+    assert seen[2:] == [("writes", [("task", "x", 1)]), ("deleted", None)]
+
+
+async def test_a_synchronous_call_in_the_thread_of_a_loop_is_refused(
+    asavers: AsyncSavers, config: RunnableConfig
+) -> None:
+    saver = asavers()
+    with pytest.raises(asyncio.InvalidStateError, match="asynchronous interface"):
+        saver.get_tuple(config)
+    assert await asyncio.to_thread(saver.get_tuple, config) is None
+
+
+def test_a_synchronous_call_without_a_running_loop_is_refused(system: LocalSystem, token: str) -> None:
+    client = AsyncRethread(system.url, token)
+    saver = AsyncRethreadSaver(client)
+    where: RunnableConfig = {"configurable": {"thread_id": "t"}}
+
+    async def used() -> None:
+        async with client:
+            await saver.aget_tuple(where)
+
+    for _ in range(2):
+        with pytest.raises(asyncio.InvalidStateError, match="No running event loop"):
+            saver.get_tuple(where)
+        asyncio.run(used())

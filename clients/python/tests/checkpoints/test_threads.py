@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
-from graphs import Savers, graph, question
+from graphs import Savers, graph, history, question, text_of
 from rethread_client import ForbiddenError, Rethread
 from rethread_client.langgraph import RethreadSaver
 from rethread_client.langgraph.ids import session_of, thread_in
@@ -173,3 +174,28 @@ def test_ids_that_rethread_accepts_are_kept() -> None:
     assert session_of("8f6f1a9e-thread 1") == "8f6f1a9e-thread 1"
     assert thread_in(session_of("a/b?c%d"), {}) == "a/b?c%d"
     assert session_of("a%2Fb") != session_of("a/b")
+
+
+def copy(source: Any, target: RethreadSaver, config: RunnableConfig) -> None:
+    """Copies a thread with what a program of another saver has: its list."""
+    for known in reversed(list(source.list(config))):
+        start: RunnableConfig = {"configurable": {**config["configurable"], "checkpoint_ns": ""}}
+        versions = known.checkpoint["channel_versions"]
+        where = target.put(known.parent_config or start, known.checkpoint, known.metadata, versions)
+        for task, writes in itertools.groupby(known.pending_writes or [], key=lambda write: write[0]):
+            target.put_writes(where, [(channel, value) for _, channel, value in writes], task)
+
+
+def test_a_thread_of_another_saver_is_continued(saver: RethreadSaver, config: RunnableConfig) -> None:
+    other = InMemorySaver()
+    before = graph(other, nested=False)
+    before.invoke(question("one"), config)
+    copy(other, saver, config)
+    after = graph(saver, nested=False)
+    assert history(after, config) == history(before, config)
+    for given in (Command(resume="yes"), question("two"), Command(resume="again")):
+        assert text_of(after.invoke(given, config)) == text_of(before.invoke(given, config))
+    assert history(after, config) == history(before, config)
+    versions = saver.get_tuple(config).checkpoint["channel_versions"].values()  # type: ignore[union-attr]
+    assert versions
+    assert {(type(version), len(version.split(".")[0])) for version in versions} == {(str, 32)}

@@ -9,7 +9,6 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
-    BaseCheckpointSaver,
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
@@ -25,17 +24,17 @@ from ...errors import NoAnswerError
 from .. import tuples
 from ..appends import Events
 from ..history import History
-from ..ids import metadata_of, session_of, thread_in
+from ..ids import metadata_of, next_version, session_of, thread_in
 from ..puts import Put, PutWrites
 from ..values import Codec
-from .io import Recent
+from .io import AsyncBase, Recent
 from .thread import AsyncThread
 
 # Threads whose history is kept in memory.
 _KEPT = 64
 
 
-class AsyncRethreadSaver(BaseCheckpointSaver[int]):
+class AsyncRethreadSaver(AsyncBase):
     """Stores each thread as a session of Rethread.
 
     The conversation is the session's events: a message is stored once, and shown by every client
@@ -79,6 +78,11 @@ class AsyncRethreadSaver(BaseCheckpointSaver[int]):
         if clone is not self:
             clone._reset()
         return clone
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        """Returns the version after the newest one: a number, or a text in a thread that was copied
+        from a saver whose versions are texts."""
+        return next_version(current)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Returns the checkpoint that a config names, or the newest one that the session shows."""
@@ -196,6 +200,7 @@ class AsyncRethreadSaver(BaseCheckpointSaver[int]):
             return tuples.changes(self._codec, history, known, channels)
 
     def _thread(self, thread_id: str) -> AsyncThread:
+        self._used()
         return self._threads.get(
             thread_id,
             lambda: AsyncThread(self._client, self._codec, self._events, thread_id, self._agent),

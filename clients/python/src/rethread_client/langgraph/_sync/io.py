@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
 T = TypeVar("T")
 
@@ -33,3 +35,10 @@ class Recent(Generic[T]):
             if len(self._known) > self._most:
                 self._known.popitem(last=False)
             return self._known[name]
+
+
+class Base(BaseCheckpointSaver[Any]):
+    """What only an asynchronous saver has more of: synchronous calls, for which it notes its loop."""
+
+    def _used(self) -> None:
+        pass
