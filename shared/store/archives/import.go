@@ -137,8 +137,11 @@ func (s *Store) newImport(ctx context.Context, u archive.Upload) (*ImportItem, e
 
 // free returns fault.Conflict if a session with the id exists.
 func (s *Store) free(ctx context.Context, rec *ImportItem) error {
-	found, err := s.DB.Get(ctx, keys.SessionKey(rec.Session), &struct{}{})
-	if err == nil && found {
+	item, err := s.DB.GetItem(ctx, keys.SessionKey(rec.Session))
+	if err == nil {
+		item, err = s.sessions.Present(ctx, item)
+	}
+	if err == nil && item != nil {
 		err = fault.New(fault.Conflict, "a session with the id %q exists: ask for another with ?id=", rec.Session).
 			With("session_id", rec.Session)
 	}

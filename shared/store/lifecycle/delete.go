@@ -38,13 +38,13 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.remove(ctx, h, h.SameLog()); err != nil {
+		if err := s.remove(ctx, h, h.Depart(h.SameLog())); err != nil {
 			return nil, fmt.Errorf("delete session %s: %w", id, err)
 		}
 		return h, nil
 	})
 	if err == nil {
-		err = s.holdNext(ctx, h)
+		err = s.sessions.EndDeletion(ctx, h)
 	}
 	if err != nil {
 		return err
@@ -52,16 +52,15 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 	return s.purgeInTime(ctx, h.Log)
 }
 
-// remove is the transaction that deletes a session, if the condition on its header
-// holds; more is written along with it.
-func (s *Store) remove(ctx context.Context, h *sessions.Header, c table.Condition, more ...table.Write) error {
+// remove is the transaction that deletes a session; header is what becomes of its header and
+// what is written along with it.
+func (s *Store) remove(ctx context.Context, h *sessions.Header, header ...table.Write) error {
 	k, fenced, now := keys.DeletedKey(h.Log), keys.TasksDeletedKey(h.Log), s.Millis()
 	along, err := s.deleteWrites(ctx, h)
 	if err != nil {
 		return err
 	}
-	writes := append(more,
-		table.Delete(keys.SessionKey(h.ID()), c, h.SameBytes()),
+	writes := append(header,
 		table.Put(sessions.DeletedLog{
 			PK: k.PK, SK: k.SK, Created: h.Created, Origin: h.Origin,
 			GPK: keys.GpkDeleted, GSK: keys.ActivitySK(now, h.Log), Deleted: now, Attribution: h.Attribution().By(nil),
@@ -159,7 +158,7 @@ func (s *Store) IsStored(ctx context.Context, c *history.Child) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if log := table.Text(item, sessions.HeaderLog); item != nil && (log == "" || log == c.Log()) {
+	if log := table.Text(item, sessions.HeaderLog); item != nil && !sessions.Departed(item) && (log == "" || log == c.Log()) {
 		return true, nil
 	}
 	return s.DB.Get(ctx, keys.DeletedKey(c.Log()), &struct{}{})
@@ -216,6 +215,11 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 func (s *Store) completeDeletion(ctx context.Context, log string, duty sessions.DeletedLog) (bool, error) {
 	if duty.GSK == "" {
 		return false, nil
+	}
+	if duty.Session != "" { // not that of an import
+		if err := s.sessions.ForgetHeader(ctx, duty.Session, log); err != nil {
+			return false, err
+		}
 	}
 	err := s.DB.Delete(ctx, keys.DeletedKey(log), table.Equal(table.At(keys.AttrGSK), duty.GSK))
 	if errors.Is(err, table.ErrConditionFailed) {

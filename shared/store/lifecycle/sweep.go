@@ -78,7 +78,8 @@ func (s *Store) removeIdle(ctx context.Context, h *sessions.Header, at eventlog.
 		h.SameLog(), table.Equal(table.At(sessions.HeaderVersion), h.Version), table.Equal(table.At(sessions.HeaderLastActivity), h.LastActivity),
 		table.NotExists(table.At(sessions.HeaderRun)), records.Unchanged(sessions.HeaderQueueVersion, h.QueueVersion), tasks.SameSaving(h),
 	)
-	return s.remove(ctx, h, idle, hold(h.Log, at.Next))
+	gone := table.Delete(keys.SessionKey(h.ID()), idle, h.SameBytes())
+	return s.remove(ctx, h, gone, eventlog.Hold(h.Log, at.Next))
 }
 
 // moveTimer moves a timer to another time, unless it was moved concurrently.

@@ -67,10 +67,11 @@ func (s *Store) NewHeader(n session.New, meta []byte) *Header {
 // and its answer was lost, or the id is taken. Nil means neither: a shared state
 // changed concurrently, and the creation may be tried again.
 func (s *Store) created(ctx context.Context, n session.New) (*session.Session, error) {
-	var h Header
-	found, err := s.DB.Get(ctx, keys.SessionKey(n.ID), &h)
+	h, err := s.AnyHeader(ctx, n.ID)
 	switch {
-	case err != nil || !found:
+	case errors.Is(err, fault.Of(fault.NotFound)):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	case h.User != n.UserID || h.Nonce != n.Nonce:
 		return nil, fault.New(fault.Conflict, "a session with the id %q exists", n.ID).With("session_id", n.ID)
@@ -82,7 +83,7 @@ func (s *Store) created(ctx context.Context, n session.New) (*session.Session, e
 	if err != nil {
 		return nil, err
 	}
-	existing, err := s.Render(&h, at)
+	existing, err := s.Render(h, at)
 	return &existing, err
 }
 

@@ -17,14 +17,14 @@ import (
 // Header reads a session that the user owns.
 func (s *Store) Header(ctx context.Context, userID, id string) (*Header, error) {
 	item, err := s.DB.GetItem(ctx, keys.SessionKey(id))
-	return ownHeader(item, err, userID, id)
+	return s.ownHeader(ctx, item, err, userID, id)
 }
 
 // HeaderEventually is header at half the price, for callers that notice a header that
 // is not the latest.
 func (s *Store) HeaderEventually(ctx context.Context, userID, id string) (*Header, error) {
 	item, err := s.DB.GetEventually(ctx, keys.SessionKey(id))
-	return ownHeader(item, err, userID, id)
+	return s.ownHeader(ctx, item, err, userID, id)
 }
 
 // HeaderReader reads a session that the user owns.
@@ -49,8 +49,11 @@ func (s *Store) EventualOnce() HeaderReader {
 	}
 }
 
-func ownHeader(item table.Item, err error, userID, id string) (*Header, error) {
+func (s *Store) ownHeader(ctx context.Context, item table.Item, err error, userID, id string) (*Header, error) {
 	var h Header
+	if err == nil {
+		item, err = s.Present(ctx, item)
+	}
 	if err == nil && item != nil {
 		err = table.Decode(item, &h)
 	}

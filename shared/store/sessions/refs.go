@@ -88,11 +88,17 @@ func (s *Store) Listed(ctx context.Context, item table.Item, q session.ListQuery
 // AnyHeader reads a session of any owner.
 func (s *Store) AnyHeader(ctx context.Context, id string) (*Header, error) {
 	var h Header
-	found, err := s.DB.Get(ctx, keys.SessionKey(id), &h)
-	if err != nil {
-		return nil, fmt.Errorf("read session %s: %w", id, err)
+	item, err := s.DB.GetItem(ctx, keys.SessionKey(id))
+	if err == nil {
+		item, err = s.Present(ctx, item)
 	}
-	if !found {
+	if err == nil && item != nil {
+		err = table.Decode(item, &h)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read session %s: %w", id, err)
+	case item == nil:
 		return nil, eventlog.MissingSession()
 	}
 	return &h, nil

@@ -29,6 +29,7 @@ type frozen struct {
 	createAgain int           // before which later request, 0 for none
 	away        time.Duration // how long the instance is frozen after the deletion
 	fork        bool
+	dies        int // before which of its own requests the deletion stops for good, 0 for none
 
 	clock    atomic.Int64 // how far ahead it is, in nanoseconds
 	appendOf atomic.Bool  // whether the append is under way
@@ -62,6 +63,9 @@ func (f *frozen) before(ctx context.Context, c hooks.Call) error {
 
 // end deletes the session, and sweeps what is due after the time away.
 func (f *frozen) end(ctx context.Context) error {
+	if f.dies > 0 {
+		return f.die(ctx)
+	}
 	f.ended = true
 	if err := f.other.Delete(ctx, alice, "s"); err != nil {
 		return err
@@ -71,9 +75,26 @@ func (f *frozen) end(ctx context.Context) error {
 	return err
 }
 
+// die begins a deletion that stops, and then reads the session.
+func (f *frozen) die(ctx context.Context) error {
+	requests, dead := 0, errors.New("the process stops")
+	deleter := stores.New(storetest.Before(f.engine, func(context.Context, hooks.Call) error {
+		if requests++; requests >= f.dies {
+			return dead
+		}
+		return nil
+	}), stores.WithClock(f.now))
+	_ = deleter.Delete(ctx, alice, "s") // nobody gets the answer
+	_, err := f.other.Get(ctx, alice, "s")
+	if errors.Is(err, fault.Of(fault.NotFound)) {
+		f.ended, err = true, nil
+	}
+	return err
+}
+
 // No append is acknowledged after a deletion was answered, whatever its instance remembers
 // and however long it was frozen, whether the id was created again or not; nothing of it
-// stays.
+// stays. If the deletion stops halfway, none is after the session reads as deleted.
 func TestAppend_to_a_session_that_is_deleted(t *testing.T) {
 	t.Parallel()
 	const requests = 5
@@ -96,8 +117,24 @@ func TestAppend_to_a_session_that_is_deleted(t *testing.T) {
 			}
 		}
 	}
-	if cases < 540 {
-		t.Errorf("%d cases, want at least 540", cases)
+	for warm := range 6 {
+		for at := 1; at <= requests; at++ {
+			for createAgain := range 3 {
+				for dies := 1; dies <= 8; dies++ {
+					cases++
+					name := fmt.Sprintf("%d appends before, a deletion that stops before its request %d before request %d, created again %d",
+						warm, dies, at, createAgain)
+					f := &frozen{at: at, createAgain: createAgain, dies: dies}
+					t.Run(name, func(t *testing.T) {
+						t.Parallel()
+						f.play(t, warm)
+					})
+				}
+			}
+		}
+	}
+	if cases < 1260 {
+		t.Errorf("%d cases, want at least 1260", cases)
 	}
 }
 
@@ -205,5 +242,45 @@ func TestDelete_beside_busy_writers(t *testing.T) {
 	}
 	if n := holds.Load(); n < 1 || n > 3 {
 		t.Errorf("the deletion needed %d attempts, want 1 to 3", n)
+	}
+}
+
+// A deletion that stops after its transaction leaves nothing once the log is swept, also if
+// nobody has asked for the session.
+func TestDelete_that_stops_leaves_nothing(t *testing.T) {
+	t.Parallel()
+	f := &frozen{engine: storetest.Engine(t)}
+	f.other = stores.New(f.engine, stores.WithClock(f.now))
+	mustCreate(t, f.other, alice, "s", nil)
+	mustAppend(t, f.other, alice, "s", ofA(t, 1))
+	dead, transacted := errors.New("the process stops"), false
+	deleter := stores.New(storetest.Before(f.engine, func(_ context.Context, c hooks.Call) error {
+		if transacted {
+			return dead
+		}
+		transacted = c.Op == hooks.Transact
+		return nil
+	}), stores.WithClock(f.now))
+	if err := deleter.Delete(t.Context(), alice, "s"); !errors.Is(err, dead) {
+		t.Fatal(err)
+	}
+	of := func(prefix string) bool {
+		return slices.ContainsFunc(keysIn(t, f.engine), func(k string) bool { return strings.HasPrefix(k, prefix) })
+	}
+	if !of("S#s") {
+		t.Fatal("the deletion did not stop halfway")
+	}
+	for range 2 {
+		f.clock.Add(int64(time.Hour))
+		if _, err := f.other.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if of("S#s") || of("L#") {
+		t.Errorf("left: %v", keysIn(t, f.engine))
+	}
+	page, err := f.other.List(t.Context(), session.ListQuery{UserID: alice, Limit: 10})
+	if err != nil || len(page.Sessions) > 0 {
+		t.Errorf("the list has %v, %v", page.Sessions, err)
 	}
 }
