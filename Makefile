@@ -85,7 +85,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Run the whole system: the console on http://127.0.0.1:3000/console, websockets on :3001; Ctrl-C stops it
-	@exec $(LOCAL)
+	@export WATCH_CONCURRENCY=$${WATCH_CONCURRENCY-64} && exec $(LOCAL)
 
 demo: build ## Play a short story through the API (RETHREAD_URL and RETHREAD_WS_URL name a running system)
 	@go run ./infra/demo

@@ -20,6 +20,7 @@ func TestSettings(t *testing.T) {
 		"a retention in words":          {"RETENTION", "soon", "parameter Retention"},
 		"a negative limit":              {"MAX_RUNS", "-1", "parameter MaxRuns"},
 		"an endless turn":               {"STREAM_TURN", "0s", "parameter StreamTurn"},
+		"no posts to crowds":            {"POST_RATE", "0", "parameter PostRate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(test.variable, test.value)

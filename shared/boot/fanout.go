@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -40,8 +42,24 @@ func StartFanout() {
 		if err != nil {
 			return nil, err
 		}
-		return Fanout(d.Store.WatchMessages, watch.NewFanout(d.Store, pusher, d.Log, time.Now), d.Log), nil
+		posts, err := postRate(os.Getenv("POST_RATE"))
+		if err != nil {
+			return nil, err
+		}
+		return Fanout(d.Store.WatchMessages, watch.NewFanout(d.Store, pusher, d.Log, time.Now).Paced(posts), d.Log), nil
 	})
+}
+
+// postRate reads how many messages a second crowds are sent.
+func postRate(text string) (int, error) {
+	if text == "" {
+		return watch.DefaultPostRate, nil
+	}
+	posts, err := strconv.Atoi(text)
+	if err != nil || posts < 1 {
+		return 0, fmt.Errorf("the environment variable POST_RATE must be a number from 1 on, not %q", text)
+	}
+	return posts, nil
 }
 
 // Fanout sends the watch messages of batches, and reports the records that must be

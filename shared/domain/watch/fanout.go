@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/rethread/rethread/shared/observe/logs"
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
@@ -24,6 +26,7 @@ type Fanout struct {
 	log      *slog.Logger
 	now      func() time.Time
 	reads    chan struct{}
+	crowds   *rate.Limiter // posts to crowds
 }
 
 // NewFanout returns a fan-out.
@@ -34,7 +37,15 @@ func NewFanout(audience Audience, pusher Pusher, log *slog.Logger, now func() ti
 		log:      log,
 		now:      now,
 		reads:    make(chan struct{}, parallelReads),
+		crowds:   rate.NewLimiter(DefaultPostRate, DefaultPostRate),
 	}
+}
+
+// Paced limits the posts to crowds to a number a second. It is called before the
+// fan-out is used.
+func (f *Fanout) Paced(posts int) *Fanout {
+	f.crowds = rate.NewLimiter(rate.Limit(posts), posts)
+	return f
 }
 
 // Deliver sends a batch of updates, those of one log in the given order. It returns
@@ -120,7 +131,7 @@ func (f *Fanout) sendMessages(ctx context.Context, update LogUpdate, sessionID s
 	if len(connections) == 0 || len(update.Messages) == 0 {
 		return false, nil
 	}
-	frames := f.frames(ctx, sessionID, merged(update.Messages))
+	frames := f.frames(ctx, sessionID, merged(update.Messages, mergeAbove(len(connections))))
 	gone, err := f.push(ctx, connections, frames)
 	metrics.Count(ctx, metrics.ConnectionsGone, float64(len(gone)))
 	if len(gone) > 0 {
@@ -163,12 +174,16 @@ func (f *Fanout) frames(ctx context.Context, sessionID string, messages []Messag
 func (f *Fanout) push(ctx context.Context, connections []string, frames [][]byte) ([]string, error) {
 	errs := make([]error, len(connections))
 	var running sync.WaitGroup
+	var late error
 	for i, connection := range connections {
+		if late = f.pace(ctx, len(connections), len(frames)); late != nil {
+			break
+		}
 		running.Go(func() { errs[i] = f.sender.Send(ctx, connection, frames) })
 	}
 	running.Wait()
 	var gone []string
-	var failed []error
+	failed := []error{late}
 	for i, err := range errs {
 		switch {
 		case err == nil:

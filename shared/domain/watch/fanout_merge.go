@@ -2,20 +2,23 @@ package watch
 
 import "github.com/rethread/rethread/shared/domain/run"
 
-const (
-	// mergeAbove is how many deltas of one item a batch may hold before consecutive
-	// ones are merged: more mean that the fan-out is behind, and fewer messages let
-	// it catch up.
-	mergeAbove = 16
-	// mergeBytes is the maximum text of merged deltas in bytes, escaped as JSON: it
-	// fits MaxMessage together with ids and names.
-	mergeBytes = 96 << 10
-)
+// mergeBytes is the maximum text of merged deltas in bytes, escaped as JSON: it fits
+// MaxMessage together with ids and names.
+const mergeBytes = 96 << 10
+
+// mergeAbove returns how many deltas of one item a batch may hold before consecutive
+// ones are merged: more mean that the fan-out is behind, and fewer messages let it
+// catch up. A crowd is always sent as few as possible.
+func mergeAbove(watchers int) int {
+	if watchers >= crowd {
+		return 1
+	}
+	return 16
+}
 
 // merged returns the messages of one log, in order, with consecutive deltas merged
-// for items that have more than mergeAbove of them. It does not change its
-// argument.
-func merged(messages []Message) []Message {
+// for items that have more than above of them. It does not change its argument.
+func merged(messages []Message, above int) []Message {
 	deltas := map[string]int{}
 	for _, m := range messages {
 		if m.Type == DeltaType {
@@ -25,7 +28,7 @@ func merged(messages []Message) []Message {
 	out := make([]Message, 0, len(messages))
 	for start := 0; start < len(messages); {
 		end := start + 1
-		if m := messages[start]; m.Type == DeltaType && deltas[m.ItemID] > mergeAbove {
+		if m := messages[start]; m.Type == DeltaType && deltas[m.ItemID] > above {
 			end = endOfRange(messages, start)
 		}
 		out = append(out, joined(messages[start:end]))

@@ -132,7 +132,7 @@ func (l *fakePusher) Close(_ context.Context, connection string) error {
 	return nil
 }
 
-func newFanout(a *audience, l *fakePusher) *watch.Fanout {
+func newFanout(a *audience, l watch.Pusher) *watch.Fanout {
 	return watch.NewFanout(a, l, slog.New(slog.DiscardHandler), time.Now)
 }
 
