@@ -38,8 +38,11 @@ type ArtifactItem struct {
 	URI      string `dynamodbav:"r,omitempty"`
 	Restored *int64 `dynamodbav:"rv,omitempty"`
 
-	Gone                 bool `dynamodbav:"g,omitempty"`
-	eventlog.Attribution      // of a version that a caller put
+	Gone bool `dynamodbav:"g,omitempty"`
+	// Gen is how often its session had been forked when it was stored: those forks
+	// may name the version, but do not have it.
+	Gen                  int64 `dynamodbav:"fg,omitempty"`
+	eventlog.Attribution       // of a version that a caller put
 }
 
 // VersionSK is the sort key of a version. Names contain no "/", so no key is a
@@ -113,7 +116,7 @@ func (s *Store) Newest(ctx context.Context, on ArtifactScope, name string) (*Art
 func (s *Store) newestInSource(ctx context.Context, src *source, name string) (*ArtifactItem, int64, error) {
 	top := int64(-1)
 	for src != nil {
-		item, err := s.newestUpTo(ctx, src.PK, name, src.UpTo)
+		item, err := s.newestUpTo(ctx, src, name)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -124,7 +127,7 @@ func (s *Store) newestInSource(ctx context.Context, src *source, name string) (*
 		if src, err = s.inheritedFrom(ctx, src, name); err != nil {
 			return nil, 0, err
 		}
-		if src != nil {
+		if src != nil && src.Gen == 0 {
 			top = max(top, src.UpTo)
 		}
 	}
@@ -139,7 +142,7 @@ func (s *Store) versionAt(ctx context.Context, on ArtifactScope, name string, nu
 		if err != nil {
 			return nil, err
 		}
-		if found {
+		if found && src.has(&item) {
 			return &item, nil
 		}
 		if src, err = s.inheritedFrom(ctx, src, name); err != nil {
@@ -149,15 +152,24 @@ func (s *Store) versionAt(ctx context.Context, on ArtifactScope, name string, nu
 	return nil, nil
 }
 
-// newestUpTo reads the latest version in a partition with a number of at most UpTo.
-func (s *Store) newestUpTo(ctx context.Context, pk, name string, upTo int64) (*ArtifactItem, error) {
-	q := records.Range(pk, artifactPrefix(name), VersionSK(name, upTo), true)
+// newestUpTo reads the latest version that a source has in its own partition.
+func (s *Store) newestUpTo(ctx context.Context, src *source, name string) (*ArtifactItem, error) {
+	q := records.Range(src.PK, artifactPrefix(name), VersionSK(name, src.UpTo), true)
 	q.Descending, q.Limit = true, 1
-	page, err := s.DB.Query(ctx, q)
-	if err != nil || len(page.Items) == 0 {
-		return nil, err
-	}
-	return DecodeArtifact(page.Items[0])
+	var newest *ArtifactItem
+	err := s.DB.Pages(ctx, q, func(items []table.Item) (bool, error) {
+		for _, attrs := range items {
+			item, err := DecodeArtifact(attrs)
+			if err != nil {
+				return false, err
+			}
+			if src.has(item) {
+				newest = item
+			}
+		}
+		return newest == nil, nil
+	})
+	return newest, err
 }
 
 // DecodeArtifact decodes a version.

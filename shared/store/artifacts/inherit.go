@@ -18,8 +18,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// A fork takes over the artifacts of its source without copying them: an item of
-// its log says which log contains the versions of each artifact, up to which
+// A fork takes over the artifacts of its source without copying or reading them: an item
+// of its log says which log contains the versions of each artifact, up to which
 // number. The fork's own versions have higher numbers.
 
 // InheritedItem lists what a fork's log inherits, by name.
@@ -27,13 +27,18 @@ type InheritedItem struct {
 	PK string `dynamodbav:"PK"`
 	SK string `dynamodbav:"SK"`
 	content.Body
+	Changes int64 `dynamodbav:"v,omitempty"` // how often it was changed
 }
 
+const inheritedChanges = "v"
+
 // InheritedArtifact is the log that contains the versions of an artifact up to a
-// number. That log may inherit some of them in turn.
+// number, of those that it had when it was forked for the Gen-th time. That log may
+// inherit some of them in turn. Without Gen, Version is one that is stored.
 type InheritedArtifact struct {
 	Log     string `json:"l"`
 	Version int64  `json:"v"`
+	Gen     int64  `json:"g,omitempty"`
 }
 
 // Inheriting returns the item by which a log inherits artifacts.
@@ -59,13 +64,23 @@ func (s *Store) inheritedArtifacts(ctx context.Context, log string) (map[string]
 	return all, nil
 }
 
-// source is a scope with the versions up to a number.
+// source is a scope with the versions up to a number; with Gen, those that the fork of
+// that generation has.
 type source struct {
 	ArtifactScope
 	UpTo int64
+	Gen  int64
 }
 
-func (s ArtifactScope) all() *source { return &source{s, artifact.MaxVersion} }
+func (s ArtifactScope) all() *source { return &source{ArtifactScope: s, UpTo: artifact.MaxVersion} }
+
+// in is the source for an artifact that is inherited by another.
+func (a InheritedArtifact) in(by *source) *source {
+	return &source{SessionScope(a.Log), min(a.Version, by.UpTo), a.Gen}
+}
+
+// has reports whether a version in its partition is one of the source's.
+func (s *source) has(item *ArtifactItem) bool { return s.Gen == 0 || item.Gen < s.Gen }
 
 // inheritedFrom returns the source that a source inherits an artifact from, nil for
 // none.
@@ -81,13 +96,24 @@ func (s *Store) inheritedFrom(ctx context.Context, src *source, name string) (*s
 	if !ok {
 		return nil, nil
 	}
-	return &source{SessionScope(from.Log), min(from.Version, src.UpTo)}, nil
+	return from.in(src), nil
 }
 
 // Sources returns all sources of an artifact's versions, the session's own first.
 func (s *Store) Sources(ctx context.Context, on ArtifactScope, name string) ([]*source, error) {
 	var all []*source
 	for src := on.all(); src != nil; {
+		if src.Gen > 0 {
+			last, err := s.newestUpTo(ctx, src, name)
+			if err != nil {
+				return nil, err
+			}
+			if src.UpTo = -1; last != nil {
+				if _, src.UpTo, err = last.NameAndVersion(); err != nil {
+					return nil, err
+				}
+			}
+		}
 		all = append(all, src)
 		var err error
 		if src, err = s.inheritedFrom(ctx, src, name); err != nil {
@@ -133,8 +159,7 @@ func (s *Store) inheritedNewest(
 	for i := range found {
 		group.Go(func() (err error) {
 			from := all[found[i].name]
-			src := &source{SessionScope(from.Log), min(from.Version, artifact.MaxVersion)}
-			found[i].item, _, err = s.newestInSource(ctx, src, found[i].name)
+			found[i].item, _, err = s.newestInSource(ctx, from.in(on.all()), found[i].name)
 			if errors.Is(err, table.ErrUnreadable) {
 				s.LeftOut(ctx, table.NewKey(keys.LogPK(from.Log), artifactPrefix(found[i].name)), err)
 				return nil
@@ -145,50 +170,77 @@ func (s *Store) inheritedNewest(
 	return found, more, group.Wait()
 }
 
-// InheritedVersions returns, for each artifact that the state names, the log in
-// which the fork finds its versions: the source's log, or the log that the source
-// itself inherits them from, so that chains do not grow. An event may name a
+// InheritedVersions returns, for each artifact that the state of a log names, the log in
+// which its fork of a generation finds the versions: that log, or the one that it
+// inherits them from itself, so that chains do not grow. An event may name a
 // version that was never stored; a version that the source stores under that
 // number later does not belong to the fork.
 func (s *Store) InheritedVersions(
-	ctx context.Context, log string, values session.Values,
+	ctx context.Context, log string, gen int64, values session.Values,
 ) (map[string]InheritedArtifact, error) {
-	named := map[string]int64{}
+	out := map[string]InheritedArtifact{}
 	for key, v := range values {
 		if name, ok := session.ArtifactOf(key); ok && !Impossible(key) {
-			var err error
-			if named[name], err = strconv.ParseInt(string(v), 10, 64); err != nil {
+			version, err := strconv.ParseInt(string(v), 10, 64)
+			if err != nil {
 				return nil, fmt.Errorf("version of artifact %s: %w", name, err)
 			}
+			out[name] = InheritedArtifact{Log: log, Version: version, Gen: gen}
 		}
 	}
-	out := map[string]InheritedArtifact{}
-	if len(named) == 0 {
+	if len(out) == 0 {
 		return out, nil
 	}
 	before, err := s.inheritedArtifacts(ctx, log)
+	for name, from := range before {
+		if named, ok := out[name]; ok && named.Version <= from.Version {
+			out[name] = InheritedArtifact{Log: from.Log, Version: named.Version, Gen: from.Gen}
+		}
+	}
+	return out, err
+}
+
+// nextVersion reads the latest version of an artifact for a writer, and returns the number of
+// the next. If a fork inherits a name whose version its source had not stored, the fork's
+// own versions begin below the number that was named: that is noted first.
+func (s *Store) nextVersion(ctx context.Context, on ArtifactScope, name string) (*ArtifactItem, int64, error) {
+	newest, top, err := s.Newest(ctx, on, name)
+	if err != nil || on.Log == "" || newest != nil && newest.PK == on.PK {
+		return newest, top + 1, err
+	}
+	err = records.Contended(ctx, func() error { return s.inheritUpTo(ctx, on.Log, name, top) })
+	return newest, top + 1, err
+}
+
+// inheritUpTo limits what a fork inherits of an artifact to the versions up to a number, -1
+// for none.
+func (s *Store) inheritUpTo(ctx context.Context, log, name string, number int64) error {
+	var item InheritedItem
+	found, err := s.DB.Get(ctx, keys.InheritedKey(log), &item)
+	if err != nil || !found {
+		return err
+	}
+	was := item.Body
+	var all map[string]InheritedArtifact
+	if err := s.content.Unpack(ctx, item.PK, was, &all); err != nil {
+		return fmt.Errorf("inherited artifacts of log %s: %w", log, err)
+	}
+	from, ok := all[name]
+	if !ok || from.Version <= number {
+		return nil
+	}
+	if from.Version = number; number < 0 {
+		delete(all, name)
+	} else {
+		all[name] = from
+	}
+	next, err := s.Inheriting(ctx, log, all)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for name, version := range named {
-		from, taken := before[name]
-		if taken {
-			out[name] = InheritedArtifact{Log: from.Log, Version: min(version, from.Version)}
-		}
-		if taken && version <= from.Version {
-			continue
-		}
-		own, err := s.newestUpTo(ctx, keys.LogPK(log), name, version)
-		if err != nil {
-			return nil, err
-		}
-		if own != nil {
-			_, number, err := own.NameAndVersion()
-			if err != nil {
-				return nil, err
-			}
-			out[name] = InheritedArtifact{Log: log, Version: number}
-		}
+	next.Changes = item.Changes + 1
+	if err := s.DB.Put(ctx, next, records.Unchanged(inheritedChanges, item.Changes)); err != nil {
+		return errors.Join(err, s.content.Discard(ctx, next.PK, next.Body))
 	}
-	return out, nil
+	return s.content.Discard(ctx, item.PK, was)
 }

@@ -190,7 +190,7 @@ func (s *Store) ownNewest(ctx context.Context, on ArtifactScope, after string) (
 		return out, nil
 	}
 	out.Next = last // its versions may continue after the page
-	item, err := s.newestUpTo(ctx, on.PK, last, artifact.MaxVersion)
+	item, err := s.newestUpTo(ctx, on.all(), last)
 	if errors.Is(err, table.ErrUnreadable) { // the latest readable version is used
 		s.LeftOut(ctx, table.NewKey(on.PK, artifactPrefix(last)), err)
 		return out, nil

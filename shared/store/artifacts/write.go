@@ -35,12 +35,15 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 	if err != nil {
 		return artifact.Version{}, err
 	}
-	_, top, err := s.Newest(ctx, on, name)
-	if err == nil && on.Log == "" && top < 0 {
+	if on.Log != "" {
+		item.Gen = h.ForkCount
+	}
+	_, next, err := s.nextVersion(ctx, on, name)
+	if err == nil && on.Log == "" && next == 0 {
 		err = s.DB.Put(ctx, eventlog.UserApp(on.PK))
 	}
 	if err == nil {
-		err = s.putVersion(ctx, item, name, top+1)
+		err = s.putVersion(ctx, item, name, next)
 	}
 	if err == nil && on.Log == "" {
 		s.usage.CountShared(ctx, h.User, usage.Kilobytes(item.Stored()))
@@ -103,8 +106,11 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 	}
 	on, rest := ScopeOf(h, name)
 	item := &ArtifactItem{PK: on.PK, Created: s.Millis(), Nonce: s.NewLog(), Gone: true}
+	if on.Log != "" {
+		item.Gen = h.ForkCount
+	}
 	return records.Contended(ctx, func() error {
-		stored, top, err := s.Newest(ctx, on, rest)
+		stored, next, err := s.nextVersion(ctx, on, rest)
 		if err != nil {
 			return fmt.Errorf("delete artifact %q: %w", name, err)
 		}
@@ -113,10 +119,10 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 			return nil
 		case stored == nil || stored.Gone:
 			return s.sessions.NotFoundIfDeleted(ctx, h, missingArtifact())
-		case top >= artifact.MaxVersion:
+		case next > artifact.MaxVersion:
 			return noNumberLeft()
 		}
-		item.SK = VersionSK(rest, top+1)
+		item.SK = VersionSK(rest, next)
 		return s.DB.Put(ctx, item, table.ItemNotExists())
 	})
 }
@@ -131,11 +137,11 @@ func (s *Store) RestoredVersion(
 		return table.Write{}, 0, fmt.Errorf("restore artifact %q: %w", name, err)
 	}
 	on, rest := ScopeOf(h, name)
-	_, top, err := s.Newest(ctx, on, rest)
+	_, number, err := s.nextVersion(ctx, on, rest)
 	if err != nil {
 		return fail(err)
 	}
-	if top >= artifact.MaxVersion {
+	if number > artifact.MaxVersion {
 		return fail(noNumberLeft())
 	}
 	var was *ArtifactItem
@@ -144,14 +150,17 @@ func (s *Store) RestoredVersion(
 			return fail(err)
 		}
 	}
-	next := &ArtifactItem{PK: on.PK, SK: VersionSK(rest, top+1), Created: s.Millis()}
+	next := &ArtifactItem{PK: on.PK, SK: VersionSK(rest, number), Created: s.Millis()}
+	if on.Log != "" {
+		next.Gen = h.ForkCount
+	}
 	if was == nil || was.Gone {
 		next.Gone = true
 	} else {
 		next.follow(was)
 		next.Restored = &version
 	}
-	return table.Put(next, table.ItemNotExists()), top + 1, nil
+	return table.Put(next, table.ItemNotExists()), number, nil
 }
 
 func missingArtifact() error { return fault.Missing("Artifact") }

@@ -56,7 +56,7 @@ func (s *Store) writeFork(ctx context.Context, source, h *sessions.Header, at ev
 		}
 		items = append(items, state)
 	}
-	inherited, err := s.artifacts.InheritedVersions(ctx, source.Log, values)
+	inherited, err := s.artifacts.InheritedVersions(ctx, source.Log, source.ForkCount+1, values)
 	if err != nil {
 		return err
 	}
