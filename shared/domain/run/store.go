@@ -55,9 +55,9 @@ type Store interface {
 	OpenItem(ctx context.Context, ref Ref, itemID string) (Item, error)
 	// OpenPush returns what a push to an external run needs: the run, and the item in
 	// progress with that id, nil if there is none or the run is not an external one in
-	// progress. An item that the caller knows to have offset deltas may be one that
-	// KeepPush has kept; nil for an unknown offset. Flush and FlushAt of the item extend
-	// the run's lease.
+	// progress. The item may be one that KeepPush has kept, as it was then, unless it has
+	// another number of deltas than offset; nil for any. The next call reads what is
+	// stored. Flush and FlushAt of the item extend the run's lease.
 	OpenPush(ctx context.Context, ref Ref, itemID string, offset *int64) (Run, Item, error)
 	// KeepPush keeps an item for the next push. The caller must not use it any more.
 	KeepPush(item Item)

@@ -25,6 +25,7 @@ type Item struct {
 	tail    Segment // the last segment; Count is 0 if there is none
 	k       int     // its number
 	Stale   bool    // the stored state may differ and must be read again
+	writer  []byte  // identifies this copy in the segments that it writes; nil before the first
 	// Producer is the run that produces it; nil if it is only read.
 	Producer Producer
 	// quiet is whether the next segment begins quiet, and unchecked whether a quiet

@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,9 @@ const (
 	// segmentLife is how long segments are kept. Once its item is complete they are
 	// not read any more; a run cannot last that long.
 	segmentLife = 7 * 24 * time.Hour
+	// writerBytes tell apart two writers of the same deltas, such as an agent's pushes
+	// of two equal words that two processes receive.
+	writerBytes = 8
 )
 
 // The attributes of a segment.
@@ -52,6 +56,7 @@ type Segment struct {
 	Deltas  json.RawMessage `dynamodbav:"d"` // array
 	Closed  bool            `dynamodbav:"x,omitempty"`
 	Quiet   bool            `dynamodbav:"q,omitempty"`
+	Writer  []byte          `dynamodbav:"w,omitempty"` // random, of the copy of the item that wrote last
 	Expires int64           `dynamodbav:"expires"`
 }
 
@@ -154,6 +159,11 @@ func (it *Item) grown(tail Segment, k int, encoded json.RawMessage) (next Segmen
 // returns table.ErrConditionFailed if another writer changed it, and errClosed if
 // it is closed. A watcher that has come meanwhile makes it loud.
 func (it *Item) putSegment(ctx context.Context, next *Segment) error {
+	if it.writer == nil {
+		random := it.s.Random()
+		it.writer = random[len(random)-writerBytes:]
+	}
+	next.Writer = it.writer
 	failed := it.s.DB.Put(ctx, next, it.unchanged(next))
 	if !errors.Is(failed, table.ErrConditionFailed) {
 		return failed
@@ -165,7 +175,7 @@ func (it *Item) putSegment(ctx context.Context, next *Segment) error {
 		return err
 	case stored.Closed || stored.PK == "":
 		return errClosed
-	case stored.Count == next.Count && string(stored.Deltas) == string(next.Deltas):
+	case stored.Count == next.Count && bytes.Equal(stored.Deltas, next.Deltas) && bytes.Equal(stored.Writer, next.Writer):
 		next.Quiet = stored.Quiet
 		return nil // this very write, whose answer was lost
 	case next.Quiet && !stored.Quiet && next.SK == it.tail.SK && stored.Count == it.tail.Count:

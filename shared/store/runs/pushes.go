@@ -16,7 +16,8 @@ import (
 // An agent that pushes an answer piece by piece usually reaches the same process each
 // time. That keeps the item, and reads only whose session it is and which run is
 // active: the condition of the next write fails if anybody else has written, completed
-// the item or ended the run, and the item is then read.
+// the item or ended the run, and the item is then read. Deltas without an offset are
+// stored after those that the item has by then.
 
 const (
 	// keptPushes is how many items a process keeps, each of run.MaxItem at most.
@@ -78,11 +79,9 @@ func (p *pushes) keep(k pushKey, it *eventlog.Item, now time.Time) {
 
 // OpenPush implements run.Store.
 func (s *Store) OpenPush(ctx context.Context, ref run.Ref, itemID string, offset *int64) (run.Run, run.Item, error) {
-	if offset != nil {
-		it := s.pushes.take(pushKeyOf(ref, itemID), s.Now())
-		if it != nil && it.Offset() == *offset && s.stillPushable(ctx, it) {
-			return it.Producer.(*runningItem).active.Run(), it, nil
-		}
+	it := s.pushes.take(pushKeyOf(ref, itemID), s.Now())
+	if it != nil && (offset == nil || it.Offset() == *offset) && s.stillPushable(ctx, it) {
+		return it.Producer.(*runningItem).active.Run(), it, nil
 	}
 	h, at, a, err := s.ReadSettled(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
@@ -95,7 +94,7 @@ func (s *Store) OpenPush(ctx context.Context, ref run.Ref, itemID string, offset
 	if a.Mode != run.External {
 		return a.Run(), nil, nil
 	}
-	it, err := s.openItem(ctx, h, at, a)
+	it, err = s.openItem(ctx, h, at, a)
 	if err != nil || it == nil || it.ID() != itemID {
 		return a.Run(), nil, s.sessions.NotFoundIfDeleted(ctx, h, err)
 	}

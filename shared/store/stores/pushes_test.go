@@ -3,7 +3,7 @@ package stores_test
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/rethread/rethread/infra/test/storetest"
@@ -57,13 +57,29 @@ func pushDelta(ctx context.Context, s *stores.Store, ref run.Ref, offset int64) 
 	if err != nil {
 		return err
 	}
+	return flushDelta(ctx, s, ref, it, func(it run.Item, deltas []run.Delta) error { return it.FlushAt(ctx, offset, deltas) })
+}
+
+// pushAnywhere pushes a delta as the API does without an offset.
+func pushAnywhere(ctx context.Context, s *stores.Store, ref run.Ref) error {
+	_, it, err := s.OpenPush(ctx, ref, "item", nil)
+	if err != nil {
+		return err
+	}
+	return flushDelta(ctx, s, ref, it, func(it run.Item, deltas []run.Delta) error {
+		_, err := it.Flush(ctx, deltas)
+		return err
+	})
+}
+
+func flushDelta(ctx context.Context, s *stores.Store, ref run.Ref, it run.Item, flush func(run.Item, []run.Delta) error) (err error) {
 	if it == nil {
 		begun := session.Event{ID: "item", Author: "agent", InvocationID: ref.RunID}
 		if it, err = s.BeginItem(ctx, ref, begun.With("content", []byte(`{"role":"model"}`))); err != nil {
 			return err
 		}
 	}
-	if err := it.FlushAt(ctx, offset, []run.Delta{{Text: fmt.Sprintf("a word by %p ", s)}}); err != nil {
+	if err := flush(it, []run.Delta{{Text: "word "}}); err != nil {
 		return err
 	}
 	s.KeepPush(it)
@@ -83,6 +99,46 @@ func TestOpenPush(t *testing.T) {
 		if p.reads != 4 || p.writes != 4 {
 			t.Errorf("4 pushes took %d reads and %d writes", p.reads, p.writes)
 		}
+	})
+	t.Run("a push without an offset reads the session only", func(t *testing.T) {
+		t.Parallel()
+		p := newPushing(t)
+		for range 4 {
+			if err := pushAnywhere(t.Context(), p.store, p.ref); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if p.reads != 4 || p.writes != 4 {
+			t.Errorf("4 pushes took %d reads and %d writes", p.reads, p.writes)
+		}
+	})
+	t.Run("pushes of several processes without an offset are all stored", func(t *testing.T) {
+		t.Parallel()
+		p := newPushing(t)
+		for i := range 40 { // more than a segment holds
+			for _, s := range []*stores.Store{p.store, p.other, p.other}[i%2:] {
+				if err := pushAnywhere(t.Context(), s, p.ref); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		_, it, err := p.other.OpenPush(t.Context(), p.ref, "item", new(int64(101)))
+		if err != nil || it.Offset() != 101 || strings.Count(string(it.Content().Snapshot()), "word") != 101 {
+			t.Errorf("the item has %d deltas: %s, %v", it.Offset(), it.Content().Snapshot(), err)
+		}
+	})
+	t.Run("the end of the run refuses a push without an offset", func(t *testing.T) {
+		t.Parallel()
+		p := newPushing(t)
+		_, it, err := p.store.OpenPush(t.Context(), p.ref, "item", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.other.Cancel(t.Context(), p.ref); err != nil {
+			t.Fatal(err)
+		}
+		_, err = it.Flush(t.Context(), []run.Delta{{Text: "late"}})
+		fixture.WantKind(t, err, fault.Conflict)
 	})
 	t.Run("a repeated push and one that leaves a gap are refused with the offset", func(t *testing.T) {
 		t.Parallel()

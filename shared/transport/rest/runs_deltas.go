@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -46,14 +47,7 @@ func (a *api) pushDeltas(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, item, err := a.Runs.OpenPush(c.Context(), ref, p.itemID, p.offset)
-	if err == nil {
-		err = pushable(of)
-	}
-	if err != nil {
-		return nil, err
-	}
-	begun, err := p.check(of, item)
+	item, begun, err := a.openPush(c.Context(), ref, p)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +67,25 @@ func (a *api) pushDeltas(c *call) (*reply, error) {
 	stored := pushed{ItemID: item.ID(), Seq: item.Seq(), Offset: item.Offset()}
 	a.Runs.KeepPush(item)
 	return jsonReply(http.StatusOK, data{stored})
+}
+
+// openPush returns the item of a push, or for a new one the event that begins it. The
+// item may have been kept since the process's last push, so that deltas that disagree
+// with it are checked again with what is stored.
+func (a *api) openPush(ctx context.Context, ref run.Ref, p push) (item run.Item, begun session.Event, err error) {
+	for again := p.offset == nil; ; again = false {
+		var of run.Run
+		of, item, err = a.Runs.OpenPush(ctx, ref, p.itemID, p.offset)
+		if err == nil {
+			err = pushable(of)
+		}
+		if err != nil {
+			return nil, begun, err
+		}
+		if begun, err = p.check(of, item); err == nil || item == nil || !again {
+			return item, begun, err
+		}
+	}
 }
 
 // push reads the body of a push.

@@ -7,6 +7,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table/memory"
+	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 type pushedView struct {
@@ -295,5 +301,29 @@ func TestItemNeedsAnAuthor(t *testing.T) {
 	s.mustPush(t, at, deltas("i", `,"author":"bot"`, "x"))
 	if item := s.mustThread(t).Items[1]; item.Author != "bot" {
 		t.Errorf("item %+v", item)
+	}
+}
+
+// A process keeps the item that was last pushed to. Another one has pushed since.
+func TestPush_to_several_processes(t *testing.T) {
+	engine := memory.New(store.Schema())
+	process := func(c *rest.Config) {
+		of := stores.New(engine, stores.WithCodec(storetest.Codec()))
+		c.Sessions, c.Runs, c.Grants, c.Idempotency = of, of, of, of
+	}
+	one, other := newSystem(t, process), newSystem(t, process)
+	one.mustCreate(t, alice, `{"id":"s","agent":"theirs"}`)
+	at := one.mustStart(t, `,"mode":"external"`)
+	one.mustPush(t, at, deltas("i", "", "a"))
+	other.mustPush(t, at, `{"item_id":"i","deltas":[{"part":1,"thought":true,"text":"b"}]}`)
+	one.mustRefuse(t, http.StatusUnprocessableEntity, "/deltas/0/part", post(alice, at+"/deltas", `{"item_id":"i","deltas":[{"part":3,"text":"d"}]}`))
+	one.mustPush(t, at, `{"item_id":"i","deltas":[{"part":1,"thought":true,"text":"b"}]}`)
+	other.mustPush(t, at, `{"item_id":"i","deltas":[{"part":2,"text":"c"}]}`)
+	if got := one.mustPush(t, at, `{"item_id":"i","deltas":[{"part":2,"text":"c"}]}`); got.Offset != 5 {
+		t.Errorf("pushed %+v", got)
+	}
+	other.mustRefuse(t, http.StatusUnprocessableEntity, "/deltas/0/thought", post(alice, at+"/deltas", `{"item_id":"i","deltas":[{"part":0,"thought":true,"text":"d"}]}`))
+	if got := one.mustThread(t).texts(); got != "Hello|a|bb|cc" {
+		t.Errorf("the item is %s", got)
 	}
 }
