@@ -20,14 +20,19 @@ type SessionQuery struct {
 	// Messages are words that were said in one message, which is then the session's
 	// Match. Not with Name.
 	Messages string
-	Limit    int    // of a page, up to 1000; 0 means 100
-	Cursor   string // of the page to begin with
+	// Exact gives each session its HeadSeq and the time of its latest activity.
+	Exact  bool
+	Limit  int    // of a page, up to 1000; 0 means 100
+	Cursor string // of the page to begin with
 }
 
 func (q SessionQuery) values() url.Values {
 	out := listQuery(q.Limit, q.Cursor)
 	if q.Shared {
 		out.Set("shared", "true")
+	}
+	if q.Exact {
+		out.Set("exact", "true")
 	}
 	set(out, "user_id", q.UserID)
 	set(out, "agent", q.Agent)
@@ -63,8 +68,8 @@ func set(query url.Values, name, value string) {
 }
 
 // List lists sessions, newest activity first.
-func (s *Sessions) List(q SessionQuery, opts ...Option) List[Session] {
-	return entries[Session](s.resource, q.values(), opts, "/sessions")
+func (s *Sessions) List(q SessionQuery, opts ...Option) List[ListedSession] {
+	return entries[ListedSession](s.resource, q.values(), opts, "/sessions")
 }
 
 // Create creates a session.

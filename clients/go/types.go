@@ -70,6 +70,13 @@ type Session struct {
 	// deleted, at ExpiresTime; 0 if it is kept.
 	Retention   int64 `json:"retention,omitempty"`
 	ExpiresTime Time  `json:"expires_time,omitempty"`
+}
+
+// ListedSession is a session in a list. Without SessionQuery.Exact, UpdatedTime is when
+// it last came to the top of its owner's list, and ExpiresTime the earliest.
+type ListedSession struct {
+	Session
+	HeadSeq *int64 `json:"head_seq"` // nil if the list is not exact
 	// Match is the newest message that was searched for with SessionQuery.Messages.
 	Match *Match `json:"match,omitempty"`
 }

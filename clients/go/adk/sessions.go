@@ -210,9 +210,14 @@ func (s *SessionService) List(ctx context.Context, req *adk.ListRequest) (*adk.L
 
 func (s *SessionService) list(ctx context.Context, app, user string) ([]adk.Session, error) {
 	var found []rethread.Session
-	for one, err := range s.users.as(user).Sessions.List(rethread.SessionQuery{Limit: maxPage}).All(ctx) {
+	query := rethread.SessionQuery{Limit: maxPage, Exact: true}
+	for listed, err := range s.users.as(user).Sessions.List(query).All(ctx) {
 		if err != nil {
 			return nil, err
+		}
+		one := listed.Session
+		if listed.HeadSeq != nil {
+			one.HeadSeq = *listed.HeadSeq
 		}
 		switch err := checkOwner(one, app, user); {
 		case err == nil:

@@ -23,6 +23,7 @@ export type FeedbackRequest = Schemas['FeedbackRequest'];
 export type ForkRequest = Schemas['ForkRequest'];
 export type ImportProgress = Schemas['ImportProgressAnswer']['data'];
 export type InputEvent = Schemas['InputEvent'];
+export type ListedSession = Schemas['ListedSession'];
 export type Message = Schemas['Message'];
 export type OnFailed = Schemas['OnFailed'];
 export type Part = Schemas['Part'];

@@ -18,7 +18,7 @@ Method = Callable[..., Any]
 INPUT: dict[str, Any] = {}
 
 METHODS: dict[str, Method] = {
-    "listSessions": lambda c: c.sessions.list(agent="a", shared=True),
+    "listSessions": lambda c: c.sessions.list(agent="a", shared=True, exact=True),
     "createSession": lambda c, **o: c.sessions.create({}, **o),
     "getSession": lambda c: c.sessions.get("s/1"),
     "updateSession": lambda c, **o: c.sessions.update("s", {"name": "n"}, **o),

@@ -66,7 +66,7 @@ func testGoSessions(t *testing.T, sys *e2e.System) {
 	if err := client.Sessions.Delete(ctx, fork.ID); err != nil {
 		t.Error(err)
 	}
-	left := must[[]rethread.Session](t)(client.Sessions.List(rethread.SessionQuery{Name: "alg"}).Collect(ctx))
+	left := must[[]rethread.ListedSession](t)(client.Sessions.List(rethread.SessionQuery{Name: "alg"}).Collect(ctx))
 	if len(left) != 1 || left[0].Name != "Algarve" {
 		t.Errorf("the sessions are %+v", left)
 	}
@@ -209,7 +209,7 @@ func testGoShares(t *testing.T, sys *e2e.System) {
 		t.Errorf("the link gives %+v", got)
 	}
 	must[[]rethread.Event](t)(turn.Append(ctx, []rethread.EventRequest{{Author: "user"}}))
-	if shared := must[[]rethread.Session](t)(guest.Sessions.List(rethread.SessionQuery{Shared: true}).Collect(ctx)); len(shared) != 1 {
+	if shared := must[[]rethread.ListedSession](t)(guest.Sessions.List(rethread.SessionQuery{Shared: true}).Collect(ctx)); len(shared) != 1 {
 		t.Errorf("what is shared is %+v", shared)
 	}
 	if list := must[[]rethread.Share](t)(owner.Shares.List(made.ID, rethread.ListQuery{}).Collect(ctx)); len(list) == 0 {
@@ -264,7 +264,7 @@ func testGoArchive(t *testing.T, sys *e2e.System) {
 	await(t, "the user's data to be deleted", func(context.Context) bool {
 		return must[rethread.Erasure](t)(client.Me.Erasure(ctx)).Status == "complete"
 	})
-	if left := must[[]rethread.Session](t)(client.Sessions.List(rethread.SessionQuery{}).Collect(ctx)); len(left) != 0 {
+	if left := must[[]rethread.ListedSession](t)(client.Sessions.List(rethread.SessionQuery{}).Collect(ctx)); len(left) != 0 {
 		t.Errorf("%d sessions are left", len(left))
 	}
 }

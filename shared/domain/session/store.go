@@ -23,6 +23,7 @@ type ListQuery struct {
 	Text   string // words that the name contains, in any order, whatever the case
 	Limit  int
 	After  string // position of an earlier page, from ListPage.Next
+	Exact  bool   // whether to read each session's log, as ListPage says
 }
 
 // Matches reports whether a query selects a session of its user.
@@ -49,6 +50,27 @@ func containsWords(name, text string) bool {
 type ListPage struct {
 	Sessions []Session
 	Next     string
+	// Exact says that the logs were read. Otherwise HeadSeq of the sessions is unknown,
+	// and UpdatedTime is when a session last came to the top of its owner's list.
+	Exact bool
+}
+
+// Row is a session as lists show it.
+type Row struct {
+	Session
+	HeadSeq *int64 `json:"head_seq"` // nil if the page is not exact
+}
+
+// Rows returns the sessions of the page as lists show them.
+func (p ListPage) Rows() []Row {
+	rows := make([]Row, len(p.Sessions))
+	for i, of := range p.Sessions {
+		rows[i].Session = of
+		if p.Exact {
+			rows[i].HeadSeq = &of.HeadSeq
+		}
+	}
+	return rows
 }
 
 // View selects events of a log by their visibility.

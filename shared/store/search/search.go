@@ -51,7 +51,7 @@ func (s *Store) SearchAmong(ctx context.Context, q session.ListQuery, list sessi
 		return session.ListPage{}, err
 	}
 	q.Text = "" // names need not have the words
-	r := &searching{s: s, q: q, words: words, at: at, end: time.Now().Add(s.rules.Time)}
+	r := &searching{s: s, q: q, words: words, at: at, page: session.ListPage{Exact: true}, end: time.Now().Add(s.rules.Time)}
 	r.left.Store(s.rules.Bytes)
 	if err := r.read(ctx, list); err != nil {
 		return session.ListPage{}, fmt.Errorf("search sessions: %w", err)

@@ -95,6 +95,10 @@ func (s *Store) Holds(ctx context.Context, l eventlog.Log) error {
 
 // Render returns the domain's session for a header and the head of its log.
 func (s *Store) Render(h *Header, at eventlog.Head) (session.Session, error) {
+	return s.render(h, at.Last(), max(h.Created, h.ActiveAt(), at.Time))
+}
+
+func (s *Store) render(h *Header, head, updated int64) (session.Session, error) {
 	var meta json.RawMessage
 	if err := s.content.Decode(h.Meta, &meta); err != nil {
 		return session.Session{}, fmt.Errorf("metadata of session %s: %w", h.ID(), err)
@@ -108,9 +112,9 @@ func (s *Store) Render(h *Header, at eventlog.Head) (session.Session, error) {
 		Status:      h.Status,
 		Metadata:    meta,
 		Epoch:       h.Epoch,
-		HeadSeq:     at.Last(),
+		HeadSeq:     head,
 		CreatedTime: h.Created,
-		UpdatedTime: max(h.Created, h.ActiveAt(), at.Time),
+		UpdatedTime: updated,
 		Version:     h.Version,
 	}
 	if h.Run != "" {

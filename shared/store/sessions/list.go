@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -22,9 +23,10 @@ import (
 // a long list is returned in several pages instead of one slow one.
 const ListScan = 2000
 
-// List implements session.Store. The index provides the order and the filters;
-// each session of the page is then read from the table, so it is as current as
-// the session itself.
+// List implements session.Store. The index provides the order and the filters; the
+// sessions of the page are then read from the table, a hundred in a request. An exact
+// list also reads the end of each log, so that it is as current as the sessions
+// themselves.
 func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
 	found, next, err := s.ByActivity(ctx, q)
 	if err != nil {
@@ -34,8 +36,8 @@ func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage
 	for i, c := range found {
 		ids[i] = c.ID
 	}
-	page := session.ListPage{Next: next}
-	page.Sessions, err = s.readSessions(ctx, q.UserID, ids)
+	page := session.ListPage{Next: next, Exact: q.Exact}
+	page.Sessions, err = s.readSessions(ctx, q, ids)
 	return page, err
 }
 
@@ -88,12 +90,12 @@ func activityPosition(gpk, gsk string) table.Position {
 
 // readSessions reads sessions in the order of their ids and leaves out those
 // deleted concurrently.
-func (s *Store) readSessions(ctx context.Context, userID string, ids []string) ([]session.Session, error) {
+func (s *Store) readSessions(ctx context.Context, q session.ListQuery, ids []string) ([]session.Session, error) {
 	wanted := make([]table.Key, len(ids))
 	for i, id := range ids {
 		wanted[i] = keys.SessionKey(id)
 	}
-	items, err := s.DB.BatchGet(ctx, wanted, true)
+	items, err := s.DB.BatchGet(ctx, wanted, q.Exact)
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +108,12 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 			s.LeftOut(ctx, records.KeyOf(item), err)
 			continue
 		}
-		if h.User != userID {
+		if h.User != q.UserID {
 			continue
 		}
 		group.Go(func() error {
 			var err error
-			out[slices.Index(ids, h.ID())], err = s.listed(ctx, &h)
+			out[slices.Index(ids, h.ID())], err = s.listed(ctx, &h, q.Exact)
 			return err
 		})
 	}
@@ -121,11 +123,35 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 
 // listed returns a session as a list shows it; the zero value if it was deleted
 // concurrently or is unreadable.
-func (s *Store) listed(ctx context.Context, h *Header) (session.Session, error) {
-	newest, err := s.logs.EntryAt(ctx, h.Log, 0)
-	if errors.Is(err, fault.Of(fault.NotFound)) {
+func (s *Store) listed(ctx context.Context, h *Header, exact bool) (session.Session, error) {
+	read := s.row
+	if exact {
+		read = s.exactRow
+	}
+	shown, err := read(ctx, h)
+	switch {
+	case errors.Is(err, fault.Of(fault.NotFound)):
+		return session.Session{}, nil
+	case errors.Is(err, table.ErrUnreadable):
+		s.LeftOut(ctx, table.NewKey(h.PK, h.SK), err)
 		return session.Session{}, nil
 	}
+	return shown, err
+}
+
+// row returns what the header alone says of a session.
+func (s *Store) row(_ context.Context, h *Header) (session.Session, error) {
+	millis, _, _ := strings.Cut(h.GSK, "#")
+	onTop, err := strconv.ParseInt(millis, 10, 64)
+	if err != nil {
+		return session.Session{}, fmt.Errorf("position of session %s: %w: %w", h.ID(), table.ErrUnreadable, err)
+	}
+	return s.render(h, 0, onTop)
+}
+
+// exactRow also reads the newest entry of the log.
+func (s *Store) exactRow(ctx context.Context, h *Header) (session.Session, error) {
+	newest, err := s.logs.EntryAt(ctx, h.Log, 0)
 	if err != nil {
 		return session.Session{}, err
 	}
@@ -133,12 +159,7 @@ func (s *Store) listed(ctx context.Context, h *Header) (session.Session, error) 
 	if newest != nil {
 		at = eventlog.Head{}.After(newest)
 	}
-	shown, err := s.Render(h, at)
-	if errors.Is(err, table.ErrUnreadable) {
-		s.LeftOut(ctx, table.NewKey(h.PK, h.SK), err)
-		return session.Session{}, nil
-	}
-	return shown, err
+	return s.Render(h, at)
 }
 
 // Candidate is a session of a list that is searched.

@@ -81,7 +81,7 @@ func (s *Store) Listed(ctx context.Context, item table.Item, q session.ListQuery
 	if !q.Matches(h.Agent, h.Status, h.Name) {
 		return out, false, nil
 	}
-	out, err = s.listed(ctx, &h)
+	out, err = s.listed(ctx, &h, q.Exact)
 	return out, err == nil, err
 }
 

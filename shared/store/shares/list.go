@@ -35,7 +35,7 @@ func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.Li
 	if err != nil {
 		return session.ListPage{}, err
 	}
-	page := session.ListPage{Next: next}
+	page := session.ListPage{Next: next, Exact: q.Exact}
 	if page.Sessions, err = s.readSharingOwner(ctx, q, found, stored); err != nil {
 		return session.ListPage{}, err
 	}

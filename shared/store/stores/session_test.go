@@ -150,8 +150,10 @@ func TestList(t *testing.T) {
 	check := func(name string, q session.ListQuery, want ...string) {
 		t.Helper()
 		q.UserID = alice
-		if diff := cmp.Diff(append([]string{}, want...), list(t, s, q)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
+		for _, q.Exact = range []bool{false, true} {
+			if diff := cmp.Diff(append([]string{}, want...), list(t, s, q)); diff != "" {
+				t.Errorf("%s, exact %v (-want +got):\n%s", name, q.Exact, diff)
+			}
 		}
 	}
 	check("newest first", session.ListQuery{}, "d", "c", "b", "a")

@@ -45,8 +45,8 @@ const (
 
 // sessionPage is a page of sessions.
 type sessionPage struct {
-	Sessions   []session.Session `json:"sessions"`
-	NextCursor *string           `json:"next_cursor"`
+	Sessions   []session.Row `json:"sessions"`
+	NextCursor *string       `json:"next_cursor"`
 }
 
 func (s *server) listSessions(ctx context.Context, in listArgs) (any, error) {
@@ -84,10 +84,7 @@ func (s *server) sessions(ctx context.Context, in listArgs, where, text string) 
 	if err != nil {
 		return nil, err
 	}
-	out := sessionPage{Sessions: page.Sessions}
-	if out.Sessions == nil {
-		out.Sessions = []session.Session{}
-	}
+	out := sessionPage{Sessions: page.Rows()}
 	out.NextCursor, err = nextCursor(list, page.Next)
 	return out, err
 }

@@ -17,7 +17,8 @@ func (s *server) addTools(to *sdk.Server) error {
 	return errors.Join(
 		addTool(s, to, reading("list_sessions", "List sessions",
 			"Lists the caller's sessions, the one with the newest activity first; with shared, those of others that are shared with the "+
-				"caller. A page may be short, or empty, and still not be the last: go on with next_cursor until it is null."),
+				"caller. updated_time is when a session last came to the top of the list, and head_seq is null: get_session has the exact ones. "+
+				"A page may be short, or empty, and still not be the last: go on with next_cursor until it is null."),
 			listRules(), s.listSessions),
 		addTool(s, to, reading("search_sessions", "Search sessions",
 			"Lists the sessions whose name contains each word of a text, in any order and whatever the case; otherwise like list_sessions. "+
@@ -25,7 +26,7 @@ func (s *server) addTools(to *sdk.Server) error {
 				"and read_session reads what is around it."),
 			listRules().with("query", length(1, session.MaxName)).with("in", oneOf(names, messages)), s.searchSessions),
 		addTool(s, to, reading("get_session", "Get a session",
-			"Returns a session without its events: name, agent, status, active run, metadata, fork, head_seq."),
+			"Returns a session without its events: name, agent, status, active run, metadata, fork, head_seq, updated_time."),
 			sessionRules(), s.getSession),
 		addTool(s, to, reading("read_session", "Read a session",
 			"Returns a page of a session's events: what was said, by author and invocation_id, oldest first. Rewound events are "+

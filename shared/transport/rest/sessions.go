@@ -123,6 +123,10 @@ func (a *api) listSessions(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	exact, err := q.choice("exact", "false", "true")
+	if err != nil {
+		return nil, err
+	}
 	list, err := a.sessionList(c, q)
 	if err != nil {
 		return nil, err
@@ -136,7 +140,7 @@ func (a *api) listSessions(c *call) (*reply, error) {
 		return nil, err
 	}
 	page, err := list.read(c.Context(), session.ListQuery{
-		UserID: list.userID, Agent: agent, Status: session.Status(status), Text: text, Limit: p.limit, After: after,
+		UserID: list.userID, Agent: agent, Status: session.Status(status), Text: text, Limit: p.limit, After: after, Exact: exact == "true",
 	})
 	if err != nil {
 		return nil, err
@@ -145,7 +149,7 @@ func (a *api) listSessions(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.listReply(emptyIfNil(page.Sessions), next)
+	return p.listReply(page.Rows(), next)
 }
 
 func (a *api) updateSession(c *call) (*reply, error) {

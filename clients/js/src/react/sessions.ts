@@ -1,7 +1,7 @@
 // The list of sessions as `useSessions` shows it.
 
 import type { Rethread } from '../client.js';
-import type { Query, Session, SessionRequest } from '../types.js';
+import type { ListedSession, Query, Session, SessionRequest } from '../types.js';
 import { Polling } from './polling.js';
 import { Store } from './store.js';
 
@@ -9,7 +9,7 @@ export type SessionsQuery = Omit<Query<'listSessions'>, 'cursor'>;
 
 export interface SessionsState {
   /** Newest activity first. */
-  sessions: readonly Session[];
+  sessions: readonly ListedSession[];
   loaded: boolean;
   /** Whether `more` loads further ones. */
   has_more: boolean;
@@ -107,7 +107,7 @@ export class SessionsStore extends Store<SessionsState> {
     this.#changed();
   }
 
-  #show(sessions: readonly Session[]): void {
+  #show(sessions: readonly ListedSession[]): void {
     this.set({ sessions, has_more: this.#cursor !== null, loaded: true, error: null });
   }
 }

@@ -5,6 +5,7 @@ import type { CallOptions, ChangeOptions, WriteOptions } from '../http/transport
 import type {
   Branch,
   ForkRequest,
+  ListedSession,
   Query,
   RewindRequest,
   Rewound,
@@ -18,8 +19,8 @@ import { Resource } from './resource.js';
 const SESSION = '/sessions/{}';
 
 export class Sessions extends Resource {
-  /** The user's sessions, newest activity first. */
-  list(query?: Query<'listSessions'>, options?: CallOptions): List<Session> {
+  /** The user's sessions, newest activity first; see `exact` for their positions and times. */
+  list(query?: Query<'listSessions'>, options?: CallOptions): List<ListedSession> {
     return this.entries('/sessions', [], query, options);
   }
 

@@ -349,14 +349,6 @@ class InputEvent(TypedDict, total=False, extra_items=Any):
     partial: bool | None
 
 
-class Match(TypedDict, total=False):
-    event_id: Required[str]
-    invocation_id: Required[str]
-    seq: Required[int]
-    author: Required[str]
-    text: Required[str]
-
-
 class Message(TypedDict, total=False):
     """One bubble of a task."""
 
@@ -530,7 +522,6 @@ class Session(TypedDict, total=False):
     access: Literal["read", "write", "admin"]
     retention: int
     expires_time: int
-    match: Match
 
 
 class SessionChange(TypedDict, total=False):

@@ -15,7 +15,7 @@ func methods(ctx context.Context, c *rethread.Client, o ...rethread.Option) map[
 	before := rethread.RewindRequest{RewindBeforeInvocationID: "i"}
 	return map[string]func() error{
 		"listSessions": func() error {
-			return drop(c.Sessions.List(rethread.SessionQuery{Agent: "a", Shared: true}, o...).Collect(ctx))
+			return drop(c.Sessions.List(rethread.SessionQuery{Agent: "a", Shared: true, Exact: true}, o...).Collect(ctx))
 		},
 		"createSession": func() error { return drop(c.Sessions.Create(ctx, rethread.SessionRequest{}, o...)) },
 		"getSession":    func() error { return drop(c.Sessions.Get(ctx, "s/1", o...)) },

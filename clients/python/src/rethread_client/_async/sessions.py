@@ -12,6 +12,7 @@ from .._core.calls import Call, CallOptions, ChangeOptions, Repeat, WriteOptions
 from ..types import (
     Branch,
     ForkRequest,
+    ListedSession,
     RewindRequest,
     Rewound,
     Session,
@@ -38,15 +39,19 @@ class AsyncSessions(AsyncResource):
         in_: Literal["names", "messages"] | None = None,
         shared: bool | None = None,
         user_id: str | None = None,
+        exact: bool | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[CallOptions],
-    ) -> AsyncList[Session]:
+    ) -> AsyncList[ListedSession]:
         """Sessions, newest activity first. `q` has words of the name, or with `in_="messages"` of a
-        message, which is then the session's `match`; `shared` lists those of others.
+        message, which is then the session's `match`; `shared` lists those of others. Only with
+        `exact` do they have their `head_seq` and the time of their latest activity.
         """
         query = {"agent": agent, "status": status, "q": q, "in": in_, "shared": shared, "user_id": user_id}
-        return self._list("/sessions", (), {**query, "limit": limit, "cursor": cursor}, options)
+        return self._list(
+            "/sessions", (), {**query, "exact": exact, "limit": limit, "cursor": cursor}, options
+        )
 
     async def create(self, session: SessionRequest | None = None, **options: Unpack[WriteOptions]) -> Session:
         """Creates a session."""

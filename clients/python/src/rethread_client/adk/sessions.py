@@ -114,7 +114,7 @@ class RethreadSessionService(BaseSessionService):
                 id=item["id"],
                 last_update_time=item["updated_time"] / 1000,
             )
-            async for item in self._client.pages("/sessions", user_id or "")
+            async for item in self._client.pages("/sessions", user_id or "", {"exact": "true"})
             if item["app_name"] == app_name and user_id in (None, item["user_id"])
         ]
         found.reverse()  # the API lists the latest activity first

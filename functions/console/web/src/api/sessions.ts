@@ -1,7 +1,7 @@
 // Sessions: the list, and each one's name and end.
 
 import type { Api } from './client';
-import type { Page, Session } from './types';
+import type { ListedSession, Page, Session } from './types';
 
 export interface ListOptions {
   q?: string | undefined;
@@ -17,7 +17,7 @@ export async function listSessions(
   api: Api,
   { shared, ...rest }: ListOptions,
   signal?: AbortSignal,
-): Promise<Page<Session>> {
+): Promise<Page<ListedSession>> {
   const query = { ...rest, ...(shared && { shared: 'true' as const }) };
   const { data, next_cursor } = await api.sessions.list(query, signal && { signal });
   return { data, next: next_cursor };

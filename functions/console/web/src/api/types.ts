@@ -5,6 +5,7 @@ export type {
   Branch,
   Bubble,
   Event,
+  ListedSession,
   Rewound,
   Run,
   RunError,

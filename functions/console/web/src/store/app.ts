@@ -4,7 +4,7 @@ import { batch, effect, signal, untracked } from '@preact/signals-core';
 import { type Api, createApi } from '../api/client';
 import { createSession } from '../api/sessions';
 import { leaveSession } from '../api/shares';
-import type { Session } from '../api/types';
+import type { ListedSession, Session } from '../api/types';
 import type { Auth } from '../auth/auth';
 import type { Config } from '../config';
 import { Agents } from './agents';
@@ -81,7 +81,7 @@ export class App {
 
   // A guest's right can change without a message: a share expires, or another one is added. The list
   // shows it.
-  #recheck(list: readonly Session[]): void {
+  #recheck(list: readonly ListedSession[]): void {
     const [shared, chat] = [this.shared.peek(), this.chat.peek()];
     const access = chat?.session.peek()?.access;
     if (!shared?.loaded.peek() || !chat || !access || access === 'admin') return;
@@ -105,7 +105,7 @@ export class App {
   }
 
   /** A session as one of the lists has it. */
-  #listed(id: string): Session | undefined {
+  #listed(id: string): ListedSession | undefined {
     const lists = [this.sessions.peek(), this.shared.peek()];
     return lists.flatMap((list) => list?.list.peek() ?? []).find((session) => session.id === id);
   }

@@ -4,14 +4,14 @@
 import { signal } from '@preact/signals-core';
 import type { Api } from '../api/client';
 import { listSessions } from '../api/sessions';
-import type { Session } from '../api/types';
+import type { ListedSession } from '../api/types';
 
 const MOST = 8; // chats
 const PAUSE = 120; // milliseconds without typing after which they are asked for
 const MAX_PAGES = 10; // pages may be short, because the server filters while reading
 
 export class Finder {
-  readonly found = signal<readonly Session[]>([]);
+  readonly found = signal<readonly ListedSession[]>([]);
   /** Why it failed; '' if it did not. */
   readonly failed = signal('');
   readonly #api: Api;
@@ -47,7 +47,7 @@ export class Finder {
   }
 
   async #find(query: string, stopped: AbortSignal): Promise<void> {
-    const found: Session[] = [];
+    const found: ListedSession[] = [];
     let cursor: string | undefined;
     try {
       for (let pages = 0; pages < MAX_PAGES; pages++) {

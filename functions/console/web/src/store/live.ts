@@ -11,7 +11,7 @@ import {
 } from 'rethread';
 import type { Api } from '../api/client';
 import { readSession } from '../api/sessions';
-import type { Event, Session } from '../api/types';
+import type { Event, ListedSession, Session } from '../api/types';
 import { LARGEST, Older } from './older';
 import { rightsOf } from './rights';
 import type { RunState } from './turns';
@@ -19,7 +19,7 @@ import type { RunState } from './turns';
 export interface LiveDeps {
   api: Api;
   /** The session as the list has it, if it does. */
-  known?: Session | undefined;
+  known?: ListedSession | undefined;
   /** Whether an item is looked for that may be far from the newest. */
   far?: boolean;
   watch: Rethread['watch'];
@@ -32,7 +32,7 @@ const TAIL = 100; // items loaded at first, and with each page of older ones
 export abstract class LiveSession<Deps extends LiveDeps = LiveDeps> {
   readonly id: string;
   /** The session's own data; null until loaded. */
-  readonly session = signal<Session | null>(null);
+  readonly session = signal<ListedSession | null>(null);
   /** What the user may do here; nothing until the session is loaded. */
   readonly rights = computed(() => rightsOf(this.session.value));
   /** The loaded items, up to the newest. */

@@ -1,7 +1,7 @@
 // What the user may do in a chat. Everything in the page that offers an action asks here. The rule
 // itself is the server's: shared/domain/access/rule.go.
 
-import type { Session } from '../api/types';
+import type { ListedSession } from '../api/types';
 
 export interface Rights {
   /** Whether the session belongs to the user; null until that is known. */
@@ -13,7 +13,7 @@ export interface Rights {
 }
 
 /** The rights to a session; none until it is known. */
-export function rightsOf(session: Session | null): Rights {
+export function rightsOf(session: ListedSession | null): Rights {
   if (!session) return { mine: null, write: false, own: false };
   const { access } = session; // absent for the owner
   return {

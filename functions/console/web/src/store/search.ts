@@ -4,9 +4,9 @@
 import { batch, computed, signal } from '@preact/signals-core';
 import type { Api } from '../api/client';
 import { listSessions } from '../api/sessions';
-import type { Session } from '../api/types';
+import type { ListedSession } from '../api/types';
 
-export type Found = Session & { match: NonNullable<Session['match']> };
+export type Found = ListedSession & { match: NonNullable<ListedSession['match']> };
 
 export type SearchState = 'idle' | 'searching' | 'stopped' | 'done' | 'failed';
 
@@ -25,7 +25,7 @@ class Scope {
   }
 
   // A session that was used meanwhile may be on two pages.
-  take(sessions: readonly Session[], next: string | null): void {
+  take(sessions: readonly ListedSession[], next: string | null): void {
     const known = new Set(this.found.value.map(({ id }) => id));
     const fresh = sessions.filter((one): one is Found => one.match != null && !known.has(one.id));
     if (fresh.length > 0) this.found.value = [...this.found.value, ...fresh];

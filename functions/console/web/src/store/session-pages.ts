@@ -2,7 +2,7 @@
 
 import type { Api } from '../api/client';
 import { type ListOptions, listSessions } from '../api/sessions';
-import type { Page, Session } from '../api/types';
+import type { ListedSession, Page } from '../api/types';
 
 const PAGE = 40;
 const MAX_EMPTY_PAGES = 10; // a search reads on until a page has results, at most this often
@@ -10,7 +10,11 @@ const MAX_EMPTY_PAGES = 10; // a search reads on until a page has results, at mo
 type Query = Omit<ListOptions, 'cursor' | 'limit'>;
 
 /** A page, which may be empty although more follow, because the server filters while reading. */
-export async function readPage(api: Api, query: Query, cursor?: string): Promise<Page<Session>> {
+export async function readPage(
+  api: Api,
+  query: Query,
+  cursor?: string,
+): Promise<Page<ListedSession>> {
   const read = (from?: string) => listSessions(api, { ...query, limit: PAGE, cursor: from });
   let page = await read(cursor);
   for (let i = 0; page.data.length === 0 && page.next && i < MAX_EMPTY_PAGES; i++) {
@@ -20,7 +24,11 @@ export async function readPage(api: Api, query: Query, cursor?: string): Promise
 }
 
 /** The first pages together. */
-export async function readPages(api: Api, query: Query, count: number): Promise<Page<Session>> {
+export async function readPages(
+  api: Api,
+  query: Query,
+  count: number,
+): Promise<Page<ListedSession>> {
   let all = await readPage(api, query);
   for (let i = 1; i < count && all.next; i++) {
     const page = await readPage(api, query, all.next);

@@ -4,7 +4,7 @@
 import { batch, computed, signal } from '@preact/signals-core';
 import type { Api } from '../api/client';
 import { deleteSession, renameSession } from '../api/sessions';
-import type { Session } from '../api/types';
+import type { ListedSession, Session } from '../api/types';
 import { rightsOf } from './rights';
 import { readPage, readPages } from './session-pages';
 
@@ -15,7 +15,7 @@ export type ListKind = 'mine' | 'shared';
 
 export class Sessions {
   readonly kind: ListKind;
-  readonly list = signal<readonly Session[]>([]);
+  readonly list = signal<readonly ListedSession[]>([]);
   readonly query = signal('');
   readonly loaded = signal(false);
   readonly loading = signal(false);
@@ -152,12 +152,12 @@ export class Sessions {
     return { q: this.query.value || undefined, shared: this.kind === 'shared' };
   }
 
-  #sorted(list: Session[]): Session[] {
+  #sorted(list: ListedSession[]): ListedSession[] {
     return this.kind === 'mine' ? list : list.sort((a, b) => b.updated_time - a.updated_time);
   }
 
   // The first page replaces the top of the list; further loaded pages stay.
-  #merge(top: Session[], next: string | null): void {
+  #merge(top: ListedSession[], next: string | null): void {
     const oldest = top.at(-1)?.updated_time ?? 0;
     const ids = new Set(top.map(({ id }) => id));
     const rest = this.list.value.filter((s) => !ids.has(s.id) && s.updated_time < oldest);
@@ -165,7 +165,7 @@ export class Sessions {
     else this.#take([...top, ...rest], this.#next.value);
   }
 
-  #take(list: Session[], next: string | null): void {
+  #take(list: ListedSession[], next: string | null): void {
     batch(() => {
       this.list.value = same(this.list.value, list);
       this.#next.value = next;
@@ -183,6 +183,6 @@ export class Sessions {
 }
 
 // Keeps the old list if nothing has changed, so that nothing is rendered again.
-function same(old: readonly Session[], list: Session[]): readonly Session[] {
+function same(old: readonly ListedSession[], list: ListedSession[]): readonly ListedSession[] {
   return JSON.stringify(old) === JSON.stringify(list) ? old : list;
 }

@@ -1,12 +1,12 @@
 // Asks for the new name of a session, and whether to delete it.
 
 import { useLocation } from 'wouter-preact';
-import type { Session } from '../api/types';
+import type { ListedSession } from '../api/types';
 import { quote } from '../store/text';
 import { useApp } from './context';
 import { Dialog } from './kit/dialog';
 
-export function Rename({ session }: { session: Session }) {
+export function Rename({ session }: { session: ListedSession }) {
   const { sessions, chat } = useApp();
   const run = async (form: FormData) => {
     const renamed = await sessions.value?.rename(session.id, String(form.get('name')).trim());
@@ -31,7 +31,7 @@ export function Rename({ session }: { session: Session }) {
   );
 }
 
-export function Delete({ session }: { session: Session }) {
+export function Delete({ session }: { session: ListedSession }) {
   const { sessions, chat, toasts, drafts } = useApp();
   const [, navigate] = useLocation();
   const run = async () => {

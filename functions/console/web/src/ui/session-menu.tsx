@@ -1,7 +1,7 @@
 // The actions of a session, in the list and in the header of the chat.
 
 import { DoorOpen, FileDown, Pencil, SlidersHorizontal, Trash2, UserPlus } from 'lucide-preact';
-import type { Session } from '../api/types';
+import type { ListedSession } from '../api/types';
 import { rightsOf } from '../store/rights';
 import { useApp, useView } from './context';
 import { lazy } from './kit/lazy';
@@ -17,7 +17,7 @@ const SessionSettings = lazy(
 );
 const loadExport = () => import('./session/export');
 
-export function useSessionMenu(session: Session): MenuItem[] {
+export function useSessionMenu(session: ListedSession): MenuItem[] {
   const app = useApp();
   const { dialog } = useView();
   if (session.access === 'admin') return [];

@@ -2,7 +2,7 @@
 
 import { Ellipsis, Menu as Lines, PanelRight } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
-import type { Session } from '../../api/types';
+import type { ListedSession } from '../../api/types';
 import type { Chat } from '../../store/chat';
 import { useView } from '../context';
 import { Origin } from '../fork/origin';
@@ -43,7 +43,7 @@ export function Bar({ children }: { children?: ComponentChildren }) {
   );
 }
 
-function Named({ chat, session }: { chat: Chat; session: Session }) {
+function Named({ chat, session }: { chat: Chat; session: ListedSession }) {
   const { dialog, panel } = useView();
   const items = useSessionMenu(session);
   const first = panelTabs[0];

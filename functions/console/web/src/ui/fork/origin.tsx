@@ -4,10 +4,10 @@ import { GitFork } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { readForks } from '../../api/forks';
-import type { Branch, Session } from '../../api/types';
+import type { Branch, ListedSession } from '../../api/types';
 import { useApp } from '../context';
 
-export function Origin({ session }: { session: Session }) {
+export function Origin({ session }: { session: ListedSession }) {
   const from = session.access ? undefined : session.fork?.session_id; // a guest cannot open it
   return from ? <From key={session.id} session={session.id} from={from} /> : null;
 }

@@ -1,7 +1,7 @@
 // The actions of the open chat.
 
 import { History, Pencil, Square, Undo2 } from 'lucide-preact';
-import type { Session } from '../../api/types';
+import type { ListedSession } from '../../api/types';
 import type { Chat } from '../../store/chat';
 import { useView } from '../context';
 import { useAddress, useShow } from '../history/address';
@@ -9,7 +9,7 @@ import { panelTabs } from '../panel/tabs';
 import { useSessionMenu } from '../session-menu';
 import type { PaletteEntry, PaletteGroup } from './registry';
 
-export function useChatActions(chat: Chat, session: Session): PaletteGroup {
+export function useChatActions(chat: Chat, session: ListedSession): PaletteGroup {
   const { panel } = useView();
   const { history } = useAddress();
   const show = useShow();

@@ -2,7 +2,7 @@
 
 import { GitFork, MessageSquare, Users } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Session } from '../../api/types';
+import type { ListedSession } from '../../api/types';
 import { Finder } from '../../store/finder';
 import { useApp } from '../context';
 import { useShow } from '../history/address';
@@ -25,7 +25,7 @@ function useGroup(
   query: string,
   title: string,
   shared: boolean,
-  look: (session: Session) => Look,
+  look: (session: ListedSession) => Look,
 ): PaletteGroup {
   const { chat } = useApp();
   const show = useShow();

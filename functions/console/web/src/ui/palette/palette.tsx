@@ -2,7 +2,7 @@
 
 import { Search } from 'lucide-preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Session } from '../../api/types';
+import type { ListedSession } from '../../api/types';
 import type { Chat } from '../../store/chat';
 import { useApp } from '../context';
 import { Keys } from '../keys/names';
@@ -50,7 +50,7 @@ interface FindingProps {
   choose: (entry: PaletteEntry) => void;
 }
 
-type WithChatProps = Omit<FindingProps, 'groups'> & { chat: Chat; session: Session };
+type WithChatProps = Omit<FindingProps, 'groups'> & { chat: Chat; session: ListedSession };
 
 function WithChat({ chat, session, ...rest }: WithChatProps) {
   return <Finding {...rest} groups={chatSources.map((source) => source(chat, session))} />;

@@ -2,7 +2,7 @@
 // what the user has typed.
 
 import type { LucideIcon } from 'lucide-preact';
-import type { Session } from '../../api/types';
+import type { ListedSession } from '../../api/types';
 import type { Chat } from '../../store/chat';
 import type { KeyId } from '../keys/registry';
 import { useAppActions } from './app';
@@ -36,7 +36,7 @@ export interface PaletteGroup {
 export type PaletteSource = (query: string) => PaletteGroup;
 
 /** A source for the open chat. */
-export type ChatSource = (chat: Chat, session: Session) => PaletteGroup;
+export type ChatSource = (chat: Chat, session: ListedSession) => PaletteGroup;
 
 export const chatSources: readonly ChatSource[] = [useChatActions];
 export const sources: readonly PaletteSource[] = [

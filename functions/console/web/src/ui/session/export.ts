@@ -1,6 +1,6 @@
 // Exports one session into a file that the user chooses.
 
-import type { Session } from '../../api/types';
+import type { ListedSession } from '../../api/types';
 import type { App } from '../../store/app';
 import { dataOf } from '../../store/data/data';
 import { fileNameOf, pickFile } from '../../store/data/sink';
@@ -8,7 +8,7 @@ import { quote } from '../../store/text';
 import { sizeOf } from '../artifact/kind';
 
 /** Must be called by a click. Toasts say what came of it. */
-export async function exportSession(app: App, session: Session): Promise<void> {
+export async function exportSession(app: App, session: ListedSession): Promise<void> {
   const { one } = dataOf(app);
   const { toasts } = app;
   try {

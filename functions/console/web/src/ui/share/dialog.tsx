@@ -1,7 +1,7 @@
 // Shares a session with a person or by a link, and shows who has access now.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { Session } from '../../api/types';
+import type { ListedSession } from '../../api/types';
 import { Sharing } from '../../store/sharing';
 import '../../styles/share.css';
 import { useApp } from '../context';
@@ -10,7 +10,7 @@ import { ShareForm } from './form';
 import { NewLink } from './link';
 import { ShareList } from './list';
 
-export function ShareDialog({ session }: { session: Session }) {
+export function ShareDialog({ session }: { session: ListedSession }) {
   const { api } = useApp();
   const [sharing] = useState(() => new Sharing(api, session.id));
   const element = useRef<HTMLDialogElement>(null);

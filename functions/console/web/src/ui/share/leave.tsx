@@ -1,12 +1,12 @@
 // Asks before the user leaves a session of somebody else.
 
 import { useLocation } from 'wouter-preact';
-import type { Session } from '../../api/types';
+import type { ListedSession } from '../../api/types';
 import { quote } from '../../store/text';
 import { useApp } from '../context';
 import { Dialog } from '../kit/dialog';
 
-export function Leave({ session }: { session: Session }) {
+export function Leave({ session }: { session: ListedSession }) {
   const app = useApp();
   const [, navigate] = useLocation();
   const run = async () => {

@@ -1,9 +1,9 @@
 // In the header of another user's session: whose it is.
 
 import { Users } from 'lucide-preact';
-import type { Session } from '../../api/types';
+import type { ListedSession } from '../../api/types';
 
-export function Owner({ session }: { session: Session }) {
+export function Owner({ session }: { session: ListedSession }) {
   if (!session.access) return null;
   return (
     <p class="origin" data-testid="owner" title={session.user_id}>

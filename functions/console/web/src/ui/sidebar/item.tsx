@@ -2,14 +2,14 @@
 
 import { Ellipsis, GitFork } from 'lucide-preact';
 import { Link, useRoute } from 'wouter-preact';
-import type { Session } from '../../api/types';
+import type { ListedSession } from '../../api/types';
 import { useView } from '../context';
 import { Menu } from '../kit/menu';
 import { useSessionMenu } from '../session-menu';
 
 const STATUS = { idle: '', in_progress: 'Answering', failed: 'Failed' };
 
-export function SessionLink({ session }: { session: Session }) {
+export function SessionLink({ session }: { session: ListedSession }) {
   const { drawer } = useView();
   const href = `/s/${encodeURIComponent(session.id)}`;
   const [here] = useRoute(href);

@@ -3,7 +3,7 @@
 import { Copy, TextSearch } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { Session } from '../../api/types';
+import type { ListedSession } from '../../api/types';
 import type { ListKind, Sessions } from '../../store/sessions';
 import { useApp, useView } from '../context';
 import { useCopy } from '../kit/copy';
@@ -106,8 +106,8 @@ function More({ load }: { load: () => void }) {
   );
 }
 
-function byDay(list: readonly Session[]): [string, Session[]][] {
-  const days = new Map<string, Session[]>();
+function byDay(list: readonly ListedSession[]): [string, ListedSession[]][] {
+  const days = new Map<string, ListedSession[]>();
   for (const session of list) {
     const day = dayOf(session.updated_time);
     days.set(day, [...(days.get(day) ?? []), session]);
