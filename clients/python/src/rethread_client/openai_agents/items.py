@@ -48,17 +48,22 @@ def item_of(event: Mapping[str, Any]) -> TResponseInputItem | None:
 def _shown(item: Mapping[str, Any]) -> str:
     """Returns the text that other clients show."""
     if "content" in item:
-        content = item["content"]
-        if isinstance(content, str):
-            return content
-        parts = cast("list[Mapping[str, Any]]", content or [])
-        return "".join(str(part.get("text") or part.get("refusal") or "") for part in parts)
+        return _text(item["content"])
     if item.get("type") == "function_call":
         return f"{item.get('name')}({item.get('arguments')})"
     if item.get("type") == "function_call_output":
-        output = item.get("output")
-        return output if isinstance(output, str) else json.dumps(output, default=_plain)
+        return _text(item.get("output"))
     return ""
+
+
+def _text(content: Any) -> str:
+    """Returns the text of a content or output, without images and files."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return "" if content is None else json.dumps(content, default=_plain)
+    parts = cast("list[Mapping[str, Any]]", content)
+    return "".join(str(part.get("text") or part.get("refusal") or "") for part in parts)
 
 
 def _plain(value: Any) -> Any:

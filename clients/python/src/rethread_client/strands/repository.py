@@ -14,6 +14,7 @@ from .._core.storable import session_id_of, storable
 from .._core.turns import Turn
 from .._sync.client import Rethread
 from ..errors import ConflictError, NotFoundError
+from .large import Large
 from .messages import agent_of, begins_turn, message_of, shown
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class RethreadSessionRepository(SessionRepository):
     The id of a session is escaped if it cannot be one. Each message of the user begins an invocation,
     the unit of rewind and fork; a rewind restores the state of agents too. Agents that are in memory
     then must be made anew.
+
+    Texts of a state that are large, such as a photo in a graph's task, are versions of an artifact.
 
     A redaction is appended as an event: `list_messages` returns the redacted message, and the
     original remains in the log.
@@ -87,9 +90,12 @@ class RethreadSessionRepository(SessionRepository):
         Raises:
           SessionException: the session has no such agent.
         """
-        known = self._get(session_id, _AGENT + session_agent.agent_id)
+        key = _AGENT + session_agent.agent_id
+        known = self._stored(session_id, key)
         if known is None:
             raise SessionException(f"Agent {session_agent.agent_id} in session {session_id} does not exist")
+        if "created_at" not in known:
+            known = cast("dict[str, Any]", Large(self._client, session_id_of(session_id), key).whole(known))
         session_agent.created_at = known["created_at"]
         self._set(session_id, session_agent.agent_id, _AGENT, session_agent.to_dict())
 
@@ -168,14 +174,22 @@ class RethreadSessionRepository(SessionRepository):
         return self._turns.setdefault(session_id, Turn())
 
     def _set(self, session_id: str, author: str, prefix: str, value: Mapping[str, Any]) -> None:
-        delta = {"state_delta": {prefix + author: value}}
-        event = self._turn(session_id).event(author, actions=delta)
+        where, key = session_id_of(session_id), prefix + author
         try:
-            self._client.events.append(session_id_of(session_id), {"events": [event]})
+            large = Large(self._client, where, key)
+            small, artifacts = large.parted(storable(value), lambda: self._stored(session_id, key))
+            delta = {"state_delta": {key: small}, "artifact_delta": artifacts}
+            event = self._turn(session_id).event(author, actions=delta)
+            self._client.events.append(where, {"events": [event]})
         except NotFoundError as error:
             raise SessionException(f"Session {session_id} does not exist") from error
 
     def _get(self, session_id: str, key: str) -> dict[str, Any] | None:
+        stored = self._stored(session_id, key)
+        return None if stored is None else Large(self._client, session_id_of(session_id), key).whole(stored)
+
+    def _stored(self, session_id: str, key: str) -> dict[str, Any] | None:
+        """Returns the value of a key as the state has it."""
         try:
             state = self._client.state.get(session_id_of(session_id))
         except NotFoundError:
