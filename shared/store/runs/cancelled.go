@@ -12,7 +12,7 @@ import (
 // cancelledRun is a run that is cancelled in the same transaction as what replaces
 // it.
 type cancelledRun struct {
-	s      *Store
+	s      *settler
 	h      *sessions.Header
 	at     eventlog.Head
 	active *ActiveRun
@@ -23,7 +23,7 @@ type cancelledRun struct {
 
 // cancelled returns the end of a run at a head. on says what becomes of the run, as for
 // runEnd.
-func (s *Store) cancelled(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, on run.OnFailed) (*cancelledRun, error) {
+func (s *settler) cancelled(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, on run.OnFailed) (*cancelledRun, error) {
 	o := &cancelledRun{s: s, h: h, at: at, active: a, how: cancellation()}
 	o.how.onFailed = on
 	var mark *run.Problem

@@ -25,7 +25,7 @@ func ofContinuation(h *sessions.Header, ref run.Ref) error {
 
 // grace returns for how many milliseconds after the end of its lease a run waits to
 // be continued.
-func (s *Store) grace(a *ActiveRun) int64 {
+func (s *reader) grace(a *ActiveRun) int64 {
 	if a.Continuation >= a.Continuations {
 		return 0
 	}
@@ -34,10 +34,10 @@ func (s *Store) grace(a *ActiveRun) int64 {
 
 // isLost reports whether a run's worker was lost and none may continue the run any
 // more.
-func (s *Store) isLost(a *ActiveRun) bool { return s.Millis() >= a.Lease+s.grace(a) }
+func (s *reader) isLost(a *ActiveRun) bool { return s.Millis() >= a.Lease+s.grace(a) }
 
 // continuationEntry is the hidden entry with which another worker continues a run.
-func (s *Store) continuationEntry(ctx context.Context, h *sessions.Header, at eventlog.Head, r run.Run) (*eventlog.Record, error) {
+func (s *reader) continuationEntry(ctx context.Context, h *sessions.Header, at eventlog.Head, r run.Run) (*eventlog.Record, error) {
 	e, err := s.runEvent("run_continued", r, at.Next, max(s.Millis(), at.Time))
 	if err != nil {
 		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
@@ -48,7 +48,7 @@ func (s *Store) continuationEntry(ctx context.Context, h *sessions.Header, at ev
 // saidAfter reads the events that a run has stored after its input, without those
 // that other callers have appended with the same invocation. While a run is active the
 // session cannot be rewound, so all of them are effective.
-func (s *Store) saidAfter(ctx context.Context, h *sessions.Header, input *eventlog.Record, a *ActiveRun) ([]session.Event, error) {
+func (s *reader) saidAfter(ctx context.Context, h *sessions.Header, input *eventlog.Record, a *ActiveRun) ([]session.Event, error) {
 	var out []session.Event
 	err := s.logs.Scan(ctx, h.Log, input.Last()+1, 0, func(r *eventlog.Record) (bool, error) {
 		if r.Hidden || r.InProgress() || !r.OfRun && !r.Streamed {

@@ -69,7 +69,7 @@ func (s *Store) End(ctx context.Context, ref run.Ref, status run.Status, problem
 // progress is final and closed to deltas, and the log has another entry, at the
 // very position that the run's worker would write to next. If the run is already
 // final it returns that end, with a fault.
-func (s *Store) end(ctx context.Context, ref run.Ref, how runEnd) (r run.Run, err error) {
+func (s *settler) end(ctx context.Context, ref run.Ref, how runEnd) (r run.Run, err error) {
 	err = records.SettledWithin(ctx, eventlog.ContentionWait, func() (err error) {
 		r, err = s.endOnce(ctx, ref, how)
 		return err
@@ -79,7 +79,7 @@ func (s *Store) end(ctx context.Context, ref run.Ref, how runEnd) (r run.Run, er
 
 // endOnce tries once; table.ErrConditionFailed, or errRunEnding, if the session is
 // not as it was read.
-func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, error) {
+func (s *settler) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, error) {
 	h, at, err := s.sessions.HeaderAndHead(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
 		return run.Run{}, err
@@ -112,7 +112,7 @@ func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, 
 	case err != nil:
 		return run.Run{}, fmt.Errorf("end run %s: %w", ref.RunID, s.sessions.NotFoundIfDeleted(ctx, h, err))
 	case a.Slot:
-		s.releaseSlot(ctx, a.User, h.Log, a.ID)
+		s.slots.releaseSlot(ctx, a.User, h.Log, a.ID)
 	}
 	return r, nil
 }
@@ -121,14 +121,14 @@ func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, 
 // that of another run by now. It is not part of the transaction that ends the run, where it would cost twice as
 // much: an item that remains means nothing, is replaced by that of the next run, and
 // deleted by the sweeper.
-func (s *Store) deleteOrphanRun(ctx context.Context, a *ActiveRun) {
+func (s *settler) deleteOrphanRun(ctx context.Context, a *ActiveRun) {
 	err := records.Ignoring(s.DB.Delete(ctx, table.NewKey(a.PK, a.SK), table.Equal(table.At(activeID), a.ID)), table.ErrConditionFailed)
 	if err != nil {
 		s.Log.WarnContext(ctx, "the item of a run that is not active is deleted by the sweeper", "run_id", a.ID, "error", err)
 	}
 }
 
-func (s *Store) endedBefore(ctx context.Context, h *sessions.Header, ref run.Ref) (run.Run, error) {
+func (s *settler) endedBefore(ctx context.Context, h *sessions.Header, ref run.Ref) (run.Run, error) {
 	past, err := s.PastRun(ctx, h, ref.RunID)
 	if err != nil {
 		return run.Run{}, err
@@ -139,7 +139,7 @@ func (s *Store) endedBefore(ctx context.Context, h *sessions.Header, ref run.Ref
 	return *past, runEndedFault(*past)
 }
 
-func (s *Store) tryEnd(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, how runEnd) (run.Run, error) {
+func (s *settler) tryEnd(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, how runEnd) (run.Run, error) {
 	writes, problem, err := s.endItem(ctx, h, at, a, how)
 	if err != nil {
 		return run.Run{}, err
@@ -185,7 +185,7 @@ func markOf(how runEnd, a *ActiveRun, hasItem bool) *run.Problem {
 
 // endItem returns the writes that end the run's item in progress, if there is one.
 // The problem is why its content is incomplete.
-func (s *Store) endItem(
+func (s *settler) endItem(
 	ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, how runEnd,
 ) ([]table.Write, *run.Problem, error) {
 	it, err := s.openItem(ctx, h, at, a)
@@ -217,7 +217,7 @@ func (s *Store) endItem(
 
 // openItem returns the run's item in progress, with its content; nil if there is
 // none.
-func (s *Store) openItem(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun) (*eventlog.Item, error) {
+func (s *settler) openItem(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun) (*eventlog.Item, error) {
 	if at.Open == 0 {
 		return nil, nil
 	}
@@ -231,7 +231,7 @@ func (s *Store) openItem(ctx context.Context, h *sessions.Header, at eventlog.He
 
 // endEntry is the entry that ends a run. Only the whole log shows it, unless it marks
 // the run as interrupted by a problem.
-func (s *Store) endEntry(
+func (s *reader) endEntry(
 	ctx context.Context, h *sessions.Header, at eventlog.Head, r run.Run, of eventlog.Attribution, mark *run.Problem,
 ) (*eventlog.Record, error) {
 	e, err := s.runEvent("run", r, at.Next, *r.EndedTime)
@@ -250,7 +250,7 @@ func (s *Store) endEntry(
 }
 
 // hiddenEntry is an entry at a head that only the whole log shows.
-func (s *Store) hiddenEntry(ctx context.Context, h *sessions.Header, at eventlog.Head, e session.Event, marks func(*eventlog.Entry)) (*eventlog.Record, error) {
+func (s *reader) hiddenEntry(ctx context.Context, h *sessions.Header, at eventlog.Head, e session.Event, marks func(*eventlog.Entry)) (*eventlog.Record, error) {
 	r := &eventlog.Record{Entry: eventlog.Entry{
 		PK: keys.LogPK(h.Log), SK: keys.EntrySK(at.Next), LastState: at.LastState, LastMarker: at.LastMarker, RunMarks: at.Marks(),
 	}, First: at.Next, When: e.CreatedTime}

@@ -74,7 +74,7 @@ func (x *expiring) visit(ctx context.Context, a *ActiveRun) (done bool, err erro
 
 // expireOrForget ends a run, or removes the rest of one whose session is deleted
 // while forks keep its log.
-func (s *Store) expireOrForget(ctx context.Context, a *ActiveRun) error {
+func (s *settler) expireOrForget(ctx context.Context, a *ActiveRun) error {
 	err := s.expire(ctx, a)
 	if !errors.Is(err, fault.Of(fault.NotFound)) && !errors.Is(err, fault.Of(fault.Forbidden)) {
 		return err

@@ -40,7 +40,7 @@ func (s *Store) AsOfInput(ctx context.Context, ref run.Ref, limit run.HistoryLim
 	})
 }
 
-func (s *Store) asOfInput(
+func (s *reader) asOfInput(
 	ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, limit run.HistoryLimit,
 ) (run.History, error) {
 	input := at.Latest
@@ -68,7 +68,7 @@ func (s *Store) asOfInput(
 }
 
 // eventsUpTo reads the effective events up to an entry, that of a run's input.
-func (s *Store) eventsUpTo(ctx context.Context, h *sessions.Header, input *eventlog.Record) ([]session.Event, error) {
+func (s *reader) eventsUpTo(ctx context.Context, h *sessions.Header, input *eventlog.Record) ([]session.Event, error) {
 	var out []session.Event
 	q := session.EventQuery{View: session.Effective, Limit: session.MaxPage, Before: input.Last() + 1}
 	for {
@@ -89,7 +89,7 @@ const recentPage = 100
 
 // recentEvents reads the newest turns of what eventsUpTo reads. The log is read
 // backwards, so that the older turns are not paid for.
-func (s *Store) recentEvents(
+func (s *reader) recentEvents(
 	ctx context.Context, h *sessions.Header, input *eventlog.Record, limit run.HistoryLimit,
 ) (events []session.Event, truncated bool, err error) {
 	selected := run.NewRecent(limit)
@@ -112,7 +112,7 @@ func (s *Store) recentEvents(
 // log: the current state without the session's later changes. A shared key that
 // another session has changed after that keeps its value. It returns
 // table.ErrConditionFailed if the state changes concurrently.
-func (s *Store) stateAsOf(ctx context.Context, h *sessions.Header, at eventlog.Head, rec *eventlog.Record) (session.State, error) {
+func (s *reader) stateAsOf(ctx context.Context, h *sessions.Header, at eventlog.Head, rec *eventlog.Record) (session.State, error) {
 	c, err := s.logs.LoadStates(ctx, h.OfLog(), at, session.Delta{"user:": nil, "app:": nil})
 	if err != nil {
 		return session.State{}, err

@@ -121,13 +121,13 @@ func (s *Store) KeepPush(pushed run.Item) {
 
 // runningItem is the run of an item in progress.
 type runningItem struct {
-	s      *Store
+	s      *settler
 	ref    run.Ref
 	log    string
 	active *ActiveRun
 }
 
-func (s *Store) runOf(h *sessions.Header, ref run.Ref, a *ActiveRun) *runningItem {
+func (s *settler) runOf(h *sessions.Header, ref run.Ref, a *ActiveRun) *runningItem {
 	return &runningItem{s: s, ref: ref, log: h.Log, active: a}
 }
 

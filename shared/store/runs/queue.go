@@ -75,7 +75,7 @@ func queueIndexPK(log string) string {
 // queue reads a session's queue. It costs nothing for a session that has never had a
 // queued start. It returns table.ErrConditionFailed if the queue has changed since the
 // header was read, and table.ErrUnreadable if it cannot be read.
-func (s *Store) queue(ctx context.Context, h *sessions.Header) (run.Queue, error) {
+func (s *reader) queue(ctx context.Context, h *sessions.Header) (run.Queue, error) {
 	if h.QueueVersion == 0 {
 		return run.Queue{}, nil
 	}
@@ -97,7 +97,7 @@ func (s *Store) queue(ctx context.Context, h *sessions.Header) (run.Queue, error
 
 // ReadableQueue is queue for operations that do without the starts of a queue that
 // cannot be read: for them it is empty.
-func (s *Store) ReadableQueue(ctx context.Context, h *sessions.Header) (run.Queue, error) {
+func (s *reader) ReadableQueue(ctx context.Context, h *sessions.Header) (run.Queue, error) {
 	q, err := s.queue(ctx, h)
 	if errors.Is(err, table.ErrUnreadable) {
 		s.LeftOut(ctx, keys.QueueKey(h.Log), err)
@@ -108,7 +108,7 @@ func (s *Store) ReadableQueue(ctx context.Context, h *sessions.Header) (run.Queu
 
 // neededQueue is queue for operations that need its starts: it returns fault.Conflict
 // for a queue that cannot be read, unless no start waits.
-func (s *Store) neededQueue(ctx context.Context, h *sessions.Header) (run.Queue, error) {
+func (s *reader) neededQueue(ctx context.Context, h *sessions.Header) (run.Queue, error) {
 	q, err := s.queue(ctx, h)
 	if !errors.Is(err, table.ErrUnreadable) {
 		return q, err
@@ -121,7 +121,7 @@ func (s *Store) neededQueue(ctx context.Context, h *sessions.Header) (run.Queue,
 }
 
 // DecodeQueue decodes a session's queue.
-func (s *Store) DecodeQueue(item QueueItem) (run.Queue, error) {
+func (s *reader) DecodeQueue(item QueueItem) (run.Queue, error) {
 	var body queueBody
 	if err := s.content.Decode(item.Body, &body); err != nil {
 		return run.Queue{}, fmt.Errorf("queue of session %s: %w", item.Session, err)
@@ -147,7 +147,7 @@ func (s *Store) DecodeQueue(item QueueItem) (run.Queue, error) {
 // queueChange is the change of a session's queue. The caller writes both parts in one
 // transaction, on condition that the header's version of the queue is as it was read.
 type queueChange struct {
-	s   *Store
+	s   *settler
 	h   *sessions.Header
 	at  eventlog.Head
 	now run.Queue // after the change
@@ -155,7 +155,7 @@ type queueChange struct {
 	startsNext bool
 }
 
-func (s *Store) changeQueue(h *sessions.Header, at eventlog.Head, now run.Queue) *queueChange {
+func (s *settler) changeQueue(h *sessions.Header, at eventlog.Head, now run.Queue) *queueChange {
 	return &queueChange{s: s, h: h, at: at, now: now}
 }
 

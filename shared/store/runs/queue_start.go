@@ -16,7 +16,7 @@ import (
 
 // enqueue adds a start to the queue, on condition that the active run, or the queue,
 // is still there: otherwise the start is decided again.
-func (s *Store) enqueue(
+func (s *settler) enqueue(
 	ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, queue run.Queue, start run.Start,
 ) (run.Run, error) {
 	if start.Agent == "" {
@@ -50,7 +50,7 @@ func (s *Store) enqueue(
 
 // queuedRun finds a run that waits in the queue, or was removed from it; nil if
 // there is none with that id.
-func (s *Store) queuedRun(ctx context.Context, h *sessions.Header, ref run.Ref) (*run.Run, error) {
+func (s *settler) queuedRun(ctx context.Context, h *sessions.Header, ref run.Ref) (*run.Run, error) {
 	q, err := s.neededQueue(ctx, h)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (s *Store) queuedRun(ctx context.Context, h *sessions.Header, ref run.Ref) 
 
 // dequeue cancels a run that waits. It returns the error missing if no run with that
 // id waits.
-func (s *Store) dequeue(ctx context.Context, h *sessions.Header, at eventlog.Head, ref run.Ref, missing error) (run.Run, error) {
+func (s *settler) dequeue(ctx context.Context, h *sessions.Header, at eventlog.Head, ref run.Ref, missing error) (run.Run, error) {
 	q, err := s.neededQueue(ctx, h)
 	if err != nil {
 		return run.Run{}, err

@@ -73,7 +73,7 @@ func (s *Store) cancelFor(
 		After: func(ctx context.Context) {
 			s.logs.CountEntry(ctx, h.OfLog(), over.last)
 			if a.Slot {
-				s.releaseSlot(ctx, a.User, h.Log, a.ID)
+				s.slots.releaseSlot(ctx, a.User, h.Log, a.ID)
 			}
 		},
 	}, at.After(over.last), nil

@@ -93,7 +93,7 @@ func isRun(a *ActiveRun) table.Condition {
 }
 
 // active reads the session's active run, nil if there is none any more.
-func (s *Store) active(ctx context.Context, h *sessions.Header) (*ActiveRun, error) {
+func (s *reader) active(ctx context.Context, h *sessions.Header) (*ActiveRun, error) {
 	if h.Run == "" {
 		return nil, nil
 	}
@@ -110,12 +110,12 @@ var errRunEnding = fmt.Errorf("the session's run has just ended: %w", retry.ErrA
 
 // ReadSettled reads a session and the head of its log. It first ends an active run
 // whose worker was lost, unless that may still be continued.
-func (s *Store) ReadSettled(ctx context.Context, userID, id string) (h *sessions.Header, at eventlog.Head, a *ActiveRun, err error) {
+func (s *settler) ReadSettled(ctx context.Context, userID, id string) (h *sessions.Header, at eventlog.Head, a *ActiveRun, err error) {
 	return s.ReadSettledBy(ctx, s.sessions.Header, userID, id)
 }
 
 // ReadSettledBy is ReadSettled with a HeaderReader.
-func (s *Store) ReadSettledBy(
+func (s *settler) ReadSettledBy(
 	ctx context.Context, read sessions.HeaderReader, userID, id string,
 ) (h *sessions.Header, at eventlog.Head, a *ActiveRun, err error) {
 	err = records.Settled(ctx, func() (err error) {
@@ -126,7 +126,7 @@ func (s *Store) ReadSettledBy(
 }
 
 // tryReadSettled tries once; errRunEnding if the session must be read again.
-func (s *Store) tryReadSettled(
+func (s *settler) tryReadSettled(
 	ctx context.Context, read sessions.HeaderReader, userID, id string,
 ) (*sessions.Header, eventlog.Head, *ActiveRun, error) {
 	h, at, err := s.sessions.HeaderAndHeadBy(ctx, read, userID, id)
@@ -148,7 +148,7 @@ func (s *Store) tryReadSettled(
 	return nil, eventlog.Head{}, nil, err
 }
 
-func (s *Store) expire(ctx context.Context, a *ActiveRun) error {
+func (s *settler) expire(ctx context.Context, a *ActiveRun) error {
 	_, err := s.end(ctx, a.ref(), runEnd{status: run.Failed, problem: run.NewProblem(run.CodeLost,
 		"nothing was heard from the worker for "+s.lease.String()), lost: a})
 	if errors.Is(err, fault.Of(fault.Conflict)) {
@@ -158,13 +158,13 @@ func (s *Store) expire(ctx context.Context, a *ActiveRun) error {
 }
 
 // Run implements run.Store.
-func (s *Store) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
+func (s *settler) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
 	return records.SettledValue(ctx, func() (run.Run, error) { return s.tryRun(ctx, ref) })
 }
 
 // tryRun tries once; table.ErrConditionFailed if the queue has changed since the header
 // was read.
-func (s *Store) tryRun(ctx context.Context, ref run.Ref) (run.Run, error) {
+func (s *settler) tryRun(ctx context.Context, ref run.Ref) (run.Run, error) {
 	h, err := s.sessions.Header(ctx, ref.UserID, ref.SessionID)
 	if err == nil && h.Run != "" {
 		var a *ActiveRun
@@ -191,7 +191,7 @@ func (s *Store) tryRun(ctx context.Context, ref run.Ref) (run.Run, error) {
 
 // EndedRun reads a final run without changing anything; fault.NotFound for any
 // other.
-func (s *Store) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
+func (s *reader) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
 	h, err := s.sessions.Header(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
 		return run.Run{}, err
@@ -205,7 +205,7 @@ func (s *Store) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
 
 // PastRun finds a final run by the entry that ended it; nil if the session's log
 // has none with that id.
-func (s *Store) PastRun(ctx context.Context, h *sessions.Header, id string) (*run.Run, error) {
+func (s *reader) PastRun(ctx context.Context, h *sessions.Header, id string) (*run.Run, error) {
 	var bound eventlog.LowerBound
 	found, err := s.DB.Get(ctx, keys.InvocationKey(h.Log, id), &bound)
 	if err != nil || !found {
@@ -233,7 +233,7 @@ func runEndedFault(r run.Run) error {
 }
 
 // ownerOf reads the session of an active run; fault.Conflict if the run is final.
-func (s *Store) ownerOf(ctx context.Context, ref run.Ref) (*sessions.Header, error) {
+func (s *reader) ownerOf(ctx context.Context, ref run.Ref) (*sessions.Header, error) {
 	h, err := s.sessions.Header(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (s *Store) ownerOf(ctx context.Context, ref run.Ref) (*sessions.Header, err
 	return h, s.stillActive(ctx, h, ref)
 }
 
-func (s *Store) stillActive(ctx context.Context, h *sessions.Header, ref run.Ref) error {
+func (s *reader) stillActive(ctx context.Context, h *sessions.Header, ref run.Ref) error {
 	if h.Run == ref.RunID {
 		return ofContinuation(h, ref)
 	}
@@ -261,7 +261,7 @@ const renewEarly = 4
 
 // Renew implements run.Store. A lease that was just renewed is not written again.
 // One that has expired is renewed while the run waits to be continued.
-func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
+func (s *settler) Renew(ctx context.Context, ref run.Ref) error {
 	h, err := s.ownerOf(ctx, ref)
 	if err != nil {
 		return err
@@ -289,7 +289,7 @@ func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
 }
 
 // refusedRenewal returns why a run cannot be renewed.
-func (s *Store) refusedRenewal(ctx context.Context, ref run.Ref) error {
+func (s *settler) refusedRenewal(ctx context.Context, ref run.Ref) error {
 	r, err := s.Run(ctx, ref)
 	if err != nil {
 		return err
@@ -301,7 +301,7 @@ func (s *Store) refusedRenewal(ctx context.Context, ref run.Ref) error {
 }
 
 // runEvent is a hidden event about a run.
-func (s *Store) runEvent(typ string, r run.Run, position, time int64) (session.Event, error) {
+func (s *reader) runEvent(typ string, r run.Run, position, time int64) (session.Event, error) {
 	raw, err := json.Marshal(r)
 	return session.Event{
 		ID: session.PositionalID(position, s.Random()), InvocationID: r.ID, Author: "system", Seq: position,

@@ -18,7 +18,8 @@ import (
 
 // Usage implements quota.Store.
 func (s *Store) Usage(ctx context.Context, userID string) (quota.Usage, error) {
-	q, err := s.usage.QuotaItem(ctx, userID)
+	limits := s.slots.usage
+	q, err := limits.QuotaItem(ctx, userID)
 	if err != nil {
 		return quota.Usage{}, err
 	}
@@ -26,25 +27,25 @@ func (s *Store) Usage(ctx context.Context, userID string) (quota.Usage, error) {
 	if err != nil {
 		return quota.Usage{}, err
 	}
-	if s.usage.Quotas.Sessions > 0 && q.Sessions != nil {
+	if limits.Quotas.Sessions > 0 && q.Sessions != nil {
 		sessions = *q.Sessions
 	}
-	if s.usage.Quotas.Runs > 0 {
-		live, _, err := s.liveRuns(ctx, q.Runs)
+	if limits.Quotas.Runs > 0 {
+		live, _, err := s.slots.liveRuns(ctx, q.Runs)
 		if err != nil {
 			return quota.Usage{}, err
 		}
 		runs = int64(len(live))
 	}
-	streams, err := s.usage.OpenStreams(ctx, userID)
+	streams, err := limits.OpenStreams(ctx, userID)
 	if err != nil {
 		return quota.Usage{}, err
 	}
 	return quota.Usage{
-		Sessions: quota.NewUse(sessions, s.usage.Quotas.Sessions),
-		Runs:     quota.NewUse(runs, s.usage.Quotas.Runs),
-		Bytes:    quota.NewUse(records.Deref(q.Bytes), s.usage.Quotas.Bytes),
-		Streams:  quota.NewUse(streams, s.usage.Quotas.Streams),
+		Sessions: quota.NewUse(sessions, limits.Quotas.Sessions),
+		Runs:     quota.NewUse(runs, limits.Quotas.Runs),
+		Bytes:    quota.NewUse(records.Deref(q.Bytes), limits.Quotas.Bytes),
+		Streams:  quota.NewUse(streams, limits.Quotas.Streams),
 	}, nil
 }
 
@@ -63,7 +64,7 @@ func slotOf(log, run string) string { return log + "/" + run }
 // fault.Busy if active runs have them all. It finds and frees the slots of runs
 // that ended without freeing them. A run that replaces another always gets a
 // slot, since afterwards there are no more than before.
-func (s *Store) takeSlot(ctx context.Context, h *sessions.Header, runID string, instead bool) error {
+func (s *slots) takeSlot(ctx context.Context, h *sessions.Header, runID string, instead bool) error {
 	if s.usage.Quotas.Runs == 0 {
 		return nil
 	}
@@ -88,14 +89,14 @@ func (s *Store) takeSlot(ctx context.Context, h *sessions.Header, runID string, 
 
 // firstSlot takes the first slot of a user who never had one;
 // table.ErrConditionFailed if another request was first.
-func (s *Store) firstSlot(ctx context.Context, user, slot string) error {
+func (s *slots) firstSlot(ctx context.Context, user, slot string) error {
 	return s.DB.Update(ctx, keys.QuotaKey(user),
 		[]table.Change{table.Set(table.At(usage.QuotaRuns), map[string]int64{slot: s.Millis()})}, table.NotExists(table.At(usage.QuotaRuns)))
 }
 
 // claimSlot takes a slot if fewer than most are taken or the run already has it.
 // Otherwise it returns table.ErrConditionFailed and the stored usage.
-func (s *Store) claimSlot(ctx context.Context, user, slot string, most int64) (was usage.QuotaItem, err error) {
+func (s *slots) claimSlot(ctx context.Context, user, slot string, most int64) (was usage.QuotaItem, err error) {
 	own := table.At(usage.QuotaRuns, slot)
 	failed := s.DB.Update(ctx, keys.QuotaKey(user), []table.Change{table.Set(own, s.Millis())},
 		table.Or(table.SizeLess(table.At(usage.QuotaRuns), int(most)), table.Exists(own)))
@@ -107,7 +108,7 @@ func (s *Store) claimSlot(ctx context.Context, user, slot string, most int64) (w
 
 // reclaimSlots frees the slots of runs that have ended. If there are none it
 // returns fault.Busy with the active runs.
-func (s *Store) reclaimSlots(ctx context.Context, user string, slots map[string]int64) error {
+func (s *slots) reclaimSlots(ctx context.Context, user string, slots map[string]int64) error {
 	live, over, err := s.liveRuns(ctx, slots)
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func (s *Store) reclaimSlots(ctx context.Context, user string, slots map[string]
 
 // freeSlots frees slots that were taken at the given times;
 // table.ErrConditionFailed if one was freed or taken again concurrently.
-func (s *Store) freeSlots(ctx context.Context, user string, slots []string, taken map[string]int64) error {
+func (s *slots) freeSlots(ctx context.Context, user string, slots []string, taken map[string]int64) error {
 	var free []table.Change
 	var same []table.Condition
 	for _, slot := range slots {
@@ -133,7 +134,7 @@ func (s *Store) freeSlots(ctx context.Context, user string, slots []string, take
 
 // liveRuns looks up the run of each slot. It returns the active ones, and the
 // slots of those that have ended. Any other run may be starting.
-func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []liveRun, over []string, err error) {
+func (s *slots) liveRuns(ctx context.Context, slots map[string]int64) (live []liveRun, over []string, err error) {
 	var wanted []table.Key
 	for slot := range slots {
 		log, _, _ := strings.Cut(slot, "/")
@@ -172,7 +173,7 @@ func (a *ActiveRun) slot() string { return slotOf(strings.TrimPrefix(a.PK, keys.
 
 // namedRuns returns the slots of the runs that sessions name. The item of a run that has
 // ended remains if the process stopped before it could delete it.
-func (s *Store) namedRuns(ctx context.Context, runs []ActiveRun) (map[string]bool, error) {
+func (s *slots) namedRuns(ctx context.Context, runs []ActiveRun) (map[string]bool, error) {
 	var wanted []table.Key
 	for _, a := range runs {
 		wanted = append(wanted, keys.SessionKey(a.Session))
@@ -195,7 +196,7 @@ func (s *Store) namedRuns(ctx context.Context, runs []ActiveRun) (map[string]boo
 
 // releaseSlot frees the slot of a run that has ended. If that fails, the slot is
 // found when the user needs one.
-func (s *Store) releaseSlot(ctx context.Context, user, log, runID string) {
+func (s *slots) releaseSlot(ctx context.Context, user, log, runID string) {
 	slot := table.At(usage.QuotaRuns, slotOf(log, runID))
 	err := s.DB.Update(ctx, keys.QuotaKey(user), []table.Change{table.Remove(slot)}, table.Exists(slot))
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
@@ -207,7 +208,7 @@ func (s *Store) releaseSlot(ctx context.Context, user, log, runID string) {
 // another request has: the error is a fault for the caller, or another write was first,
 // after which the caller reads again and may not start the run at all. After other errors
 // it is unknown whether the run started.
-func (s *Store) releaseUnstarted(ctx context.Context, h *sessions.Header, runID string, cause error) {
+func (s *slots) releaseUnstarted(ctx context.Context, h *sessions.Header, runID string, cause error) {
 	var known *fault.Error
 	if s.usage.Quotas.Runs == 0 || !errors.As(cause, &known) && !errors.Is(cause, table.ErrConditionFailed) {
 		return

@@ -100,7 +100,7 @@ func (b *runStart) begin(ctx context.Context) (run.Run, error) {
 	if err := s.sessions.AdmitBytes(ctx, h.User); err != nil {
 		return run.Run{}, err
 	}
-	if err := s.takeSlot(ctx, h, id, b.before != nil); err != nil {
+	if err := s.slots.takeSlot(ctx, h, id, b.before != nil); err != nil {
 		return run.Run{}, err
 	}
 	write := b.append
@@ -108,11 +108,11 @@ func (b *runStart) begin(ctx context.Context) (run.Run, error) {
 		write = b.replace
 	}
 	if err := write(ctx); err != nil {
-		s.releaseUnstarted(ctx, h, id, err)
+		s.slots.releaseUnstarted(ctx, h, id, err)
 		return run.Run{}, fmt.Errorf("start run %s: %w", id, err)
 	}
 	if b.before != nil && b.before.Slot {
-		s.releaseSlot(ctx, b.before.User, h.Log, b.before.ID)
+		s.slots.releaseSlot(ctx, b.before.User, h.Log, b.before.ID)
 	}
 	return b.run.Run(), nil
 }

@@ -14,16 +14,34 @@ import (
 
 // Store stores runs. It is safe for concurrent use.
 type Store struct {
+	*settler
+	history  *history.Store
+	pushes   *pushes
+	onFailed func(agent string) run.OnFailed
+}
+
+// reader reads what a session's log and its items say about runs, and builds the
+// entries that say it. It writes nothing.
+type reader struct {
 	records.Base
 	content  content.Bodies
 	logs     *eventlog.Store
-	usage    *usage.Store
 	sessions *sessions.Store
-	history  *history.Store
-	pushes   *pushes
-
 	lease    time.Duration
-	onFailed func(agent string) run.OnFailed
+}
+
+// settler ends runs, and with them those whose workers were lost whenever a session is
+// read. It changes the queue of a session.
+type settler struct {
+	*reader
+	slots *slots
+}
+
+// slots stores which runs occupy the slots of their users. It is only used if the
+// deployment limits the runs of a user.
+type slots struct {
+	*reader
+	usage *usage.Store
 }
 
 // Rules are the settings of a deployment for its runs.
@@ -39,8 +57,9 @@ type Rules struct {
 func New(
 	base records.Base, bodies content.Bodies, limits *usage.Store, of *sessions.Store, past *history.Store, rules Rules,
 ) *Store {
+	read := &reader{Base: base, content: bodies, logs: of.Logs(), sessions: of, lease: rules.Lease}
 	return &Store{
-		Base: base, content: bodies, logs: of.Logs(), usage: limits, sessions: of, history: past,
-		pushes: &pushes{kept: map[pushKey]keptPush{}}, lease: rules.Lease, onFailed: rules.OnFailed,
+		settler: &settler{reader: read, slots: &slots{reader: read, usage: limits}}, history: past,
+		pushes: &pushes{kept: map[pushKey]keptPush{}}, onFailed: rules.OnFailed,
 	}
 }
