@@ -28,6 +28,7 @@ ROOTS = [
     "FeedbackRequest",
     "ForkRequest",
     "InputEvent",
+    "ListedSession",
     "Message",
     "OnFailed",
     "Pushed",

@@ -234,7 +234,10 @@ class Erasure(TypedDict, total=False):
 class Event(TypedDict, total=False, extra_items=Any):
     """An immutable entry of the log, with all other members that its writer sent. With `view=all`
     there are also entries `{type: "task", task_id}`, without an author: the positions of tasks
-    without events of their own; and, by `system`, `{type: "run", run}`, where a run ended.
+    without events of their own; and, by `system`, `{type: "run", run}`, where a run ended. Markers
+    of rewinds have `rewind_before_invocation_id` in `actions`: the session is as before the first
+    entry of that invocation. A discard of a run to whose invocation others had appended before it
+    began also has `rewind_before_seq`, the `seq` of the run's input, and cuts there.
     """
 
     id: Required[str]
@@ -347,6 +350,36 @@ class InputEvent(TypedDict, total=False, extra_items=Any):
     content: Required[Content]
     actions: Actions | None
     partial: bool | None
+
+
+class ListedSession(TypedDict, total=False):
+    """A session in a list."""
+
+    id: Required[str]
+    user_id: Required[str]
+    app_name: Required[str]
+    agent: Required[str]
+    name: Required[str]
+    status: Required[SessionStatus]
+    active_run_id: Required[str | None]
+    metadata: Required[dict[str, Any]]
+    fork: Required[Fork | None]
+    epoch: Required[int]
+    head_seq: Required[int | None]
+    created_time: Required[int]
+    updated_time: Required[int]
+    access: Literal["read", "write", "admin"]
+    retention: int
+    expires_time: int
+    match: Match
+
+
+class Match(TypedDict, total=False):
+    event_id: Required[str]
+    invocation_id: Required[str]
+    seq: Required[int]
+    author: Required[str]
+    text: Required[str]
 
 
 class Message(TypedDict, total=False):
