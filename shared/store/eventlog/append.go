@@ -1,8 +1,10 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -246,14 +248,30 @@ func (w *writer) store(ctx context.Context, r *Record, change *StateChange) erro
 	if len(more) == 0 && (change == nil || !change.shared()) {
 		return w.s.DB.Put(ctx, r.Entry, table.ItemNotExists())
 	}
-	if change != nil {
-		shared, err := w.s.SharedPuts(ctx, change)
-		if err != nil {
-			return err
-		}
-		more = append(more, shared...)
+	more = append(more, table.Put(r.Entry, table.ItemNotExists()))
+	if change == nil || !change.shared() {
+		return w.s.DB.Transact(ctx, more...)
 	}
-	return w.s.DB.Transact(ctx, append(more, table.Put(r.Entry, table.ItemNotExists()))...)
+	shared, err := w.s.SharedPuts(ctx, change)
+	if err != nil {
+		return err
+	}
+	return w.storeShared(ctx, append(more, shared...))
+}
+
+// storeShared writes an entry and the shared state that it changes, if the session still has
+// the log: nothing clears what an entry of a deleted session has written elsewhere.
+func (w *writer) storeShared(ctx context.Context, writes []table.Write) error {
+	holds := w.s.owner.StillHolds(w.log)
+	if slices.ContainsFunc(writes, func(o table.Write) bool { return o.Key == holds.Key }) { // on that condition, too
+		return w.s.DB.Transact(ctx, writes...)
+	}
+	err := w.s.DB.Transact(ctx, append(writes, holds)...)
+	var failed *table.ConditionError
+	if !errors.As(err, &failed) || !slices.ContainsFunc(failed.Failures, func(f table.Failure) bool { return f.Write == len(writes) }) {
+		return err
+	}
+	return cmp.Or(w.s.owner.Holds(ctx, w.log), err)
 }
 
 // changes returns the state changes of the fresh events; nil if there are none.

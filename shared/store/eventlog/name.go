@@ -2,6 +2,8 @@ package eventlog
 
 import (
 	"context"
+
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Log names a log, and says what its entries go by.
@@ -18,6 +20,9 @@ type Log struct {
 type Owner interface {
 	// Holds returns fault.NotFound if the session does not have the log any more.
 	Holds(ctx context.Context, l Log) error
+	// StillHolds is the condition that the session has the log, for transactions that do not
+	// change the session.
+	StillHolds(l Log) table.Write
 	// Inherited reads the entry that contains a seq which the session took over, with
 	// its events as the session shows them.
 	Inherited(ctx context.Context, l Log, seq int64) (*Record, error)

@@ -93,6 +93,9 @@ func (s *Store) Holds(ctx context.Context, l eventlog.Log) error {
 	return eventlog.MissingSession()
 }
 
+// StillHolds implements eventlog.Owner.
+func (*Store) StillHolds(l eventlog.Log) table.Write { return Ref{ID: l.Session, Log: l.Name}.Check() }
+
 // Render returns the domain's session for a header and the head of its log.
 func (s *Store) Render(h *Header, at eventlog.Head) (session.Session, error) {
 	return s.render(h, at.Last(), max(h.Created, h.ActiveAt(), at.Time))

@@ -2,6 +2,7 @@ package stores_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,13 +30,16 @@ type frozen struct {
 	createAgain int           // before which later request, 0 for none
 	away        time.Duration // how long the instance is frozen after the deletion
 	fork        bool
-	dies        int // before which of its own requests the deletion stops for good, 0 for none
+	shared      bool // whether the event changes the user's state
+	before9     bool // whether it had when the session was deleted
+	dies        int  // before which of its own requests the deletion stops for good, 0 for none
 
 	clock    atomic.Int64 // how far ahead it is, in nanoseconds
 	appendOf atomic.Bool  // whether the append is under way
 	request  int          // of the append
 	ended    bool
 	created  bool
+	app      string
 }
 
 func (f *frozen) now() time.Time {
@@ -55,7 +59,7 @@ func (f *frozen) before(ctx context.Context, c hooks.Call) error {
 	}
 	if f.createAgain > 0 && f.ended && !f.created && f.request >= f.at+f.createAgain-1 {
 		f.created = true
-		_, err := f.other.Create(ctx, session.New{ID: "s", UserID: alice, AppName: "app", Agent: "agent", Nonce: "again"})
+		_, err := f.other.Create(ctx, session.New{ID: "s", UserID: alice, AppName: f.app, Agent: "agent", Nonce: "again"})
 		return err
 	}
 	return nil
@@ -66,6 +70,9 @@ func (f *frozen) end(ctx context.Context) error {
 	if f.dies > 0 {
 		return f.die(ctx)
 	}
+	if f.shared {
+		f.before9, _ = f.has9(ctx)
+	}
 	f.ended = true
 	if err := f.other.Delete(ctx, alice, "s"); err != nil {
 		return err
@@ -73,6 +80,12 @@ func (f *frozen) end(ctx context.Context) error {
 	f.clock.Add(int64(f.away))
 	_, err := f.other.Sweep(ctx)
 	return err
+}
+
+// has9 reports whether the user's state has what the append sets.
+func (f *frozen) has9(ctx context.Context) (bool, error) {
+	state, err := f.other.State(ctx, alice, "t")
+	return state.User["k"] != nil, err
 }
 
 // die begins a deletion that stops, and then reads the session.
@@ -118,6 +131,22 @@ func TestAppend_to_a_session_that_is_deleted(t *testing.T) {
 		}
 	}
 	for warm := range 6 {
+		for at := 1; at <= requests+3; at++ { // it reads the states
+			for createAgain := range 3 {
+				for _, away := range []time.Duration{0, 2 * time.Minute, sweep.Grace + time.Hour} {
+					cases++
+					name := fmt.Sprintf("%d appends before, deleted before request %d, created again %d, frozen for %s, with shared state",
+						warm, at, createAgain, away)
+					f := &frozen{at: at, createAgain: createAgain, away: away, shared: true}
+					t.Run(name, func(t *testing.T) {
+						t.Parallel()
+						f.play(t, warm)
+					})
+				}
+			}
+		}
+	}
+	for warm := range 6 {
 		for at := 1; at <= requests; at++ {
 			for createAgain := range 3 {
 				for dies := 1; dies <= 8; dies++ {
@@ -133,8 +162,8 @@ func TestAppend_to_a_session_that_is_deleted(t *testing.T) {
 			}
 		}
 	}
-	if cases < 1260 {
-		t.Errorf("%d cases, want at least 1260", cases)
+	if cases < 1692 {
+		t.Errorf("%d cases, want at least 1692", cases)
 	}
 }
 
@@ -144,7 +173,7 @@ func (f *frozen) play(t *testing.T, warm int) {
 	clock := stores.WithClock(f.now)
 	f.other = stores.New(f.engine, clock)
 	s := stores.New(storetest.Before(f.engine, f.before), clock)
-	mustCreate(t, f.other, alice, "s", nil)
+	f.app = mustCreate(t, f.other, alice, "s", nil).AppName
 	for n := range warm {
 		mustAppend(t, s, alice, "s", ofA(t, n+1))
 	}
@@ -152,10 +181,20 @@ func (f *frozen) play(t *testing.T, warm int) {
 		mustFork(t, f.other, "s", "fork", nil)
 	}
 	log := storetest.Text(t, storetest.Item(t, f.engine, table.NewKey("S#s", "HEAD")), "l")
+	e := ofA(t, 9)
+	if f.shared {
+		mustCreate(t, f.other, alice, "t", nil)
+		e.StateDelta = session.Delta{"user:k": json.RawMessage("9")}
+	}
 	f.appendOf.Store(true)
-	_, n, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{ofA(t, 9)}})
+	_, n, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{e}})
 	f.appendOf.Store(false)
 	f.check(t, n, err)
+	if f.shared {
+		if has, readErr := f.has9(t.Context()); readErr != nil || has != (err == nil || f.before9) {
+			t.Errorf("the append returned %v, and the user's state has its value: %v, %v", err, has, readErr)
+		}
+	}
 	if f.fork {
 		if got := len(mustEvents(t, f.other, alice, "fork", session.EventQuery{View: session.All})); got != warm {
 			t.Errorf("the fork has %d events, want %d", got, warm)
@@ -184,7 +223,7 @@ func (f *frozen) check(t *testing.T, appended int, err error) {
 	page, readErr := f.other.Events(t.Context(), alice, "s", session.EventQuery{View: session.All, Limit: 100})
 	stored := readErr == nil && slices.ContainsFunc(page.Events, func(e session.Event) bool { return e.ID == "a.9" })
 	switch {
-	case err == nil && !stored:
+	case err == nil && !stored && !f.before9:
 		t.Errorf("%d appended, but the session does not have it", appended)
 	case err != nil && (stored || !errors.Is(err, fault.Of(fault.NotFound))):
 		t.Errorf("%v, although the session has it: %v", err, stored)
