@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
+	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/webhook"
 )
 
@@ -37,8 +40,10 @@ func listsWithin() map[string]list {
 		"a search":            {add: addSaying, del: del, page: paged("/api/v1/sessions?in=messages&q=word"), items: items, next: next, id: []string{"id"}, newest: true},
 		"a search of MCP":     {add: addSaying, del: del, page: tool("search_sessions", `"query":"word","in":"messages",`), items: mcpSessions, next: mcpNext, id: []string{"id"}, newest: true},
 		"artifacts of MCP":    {add: addNamed, del: delNamed, page: tool("list_artifacts", `"session_id":"here",`), items: mcpArtifacts, next: mcpNext, id: []string{"name"}},
-		"a conversation":      {add: addItem, page: ofConversation("asc"), items: items, next: []string{"last_id"}, id: []string{"content", "0", "text"}},
-		"a conversation back": {add: addItem, page: ofConversation("desc"), items: items, next: []string{"last_id"}, id: []string{"content", "0", "text"}, newest: true},
+		"a conversation":      {add: addItem, del: cut, cuts: true, page: ofConversation("asc"), items: items, next: []string{"last_id"}, id: []string{"content", "0", "text"}},
+		"a conversation back": {add: addItem, del: cut, page: ofConversation("desc"), items: items, next: []string{"last_id"}, id: []string{"content", "0", "text"}, newest: true},
+		"input items":         inputItems("asc"),
+		"input items back":    inputItems("desc"),
 		"sessions of others": {
 			add: addShared, del: del, items: items, next: next, id: []string{"id"}, made: true,
 			page: func(cursor string) request {
@@ -94,6 +99,50 @@ func addItem(t *testing.T, s *system, n int) {
 	t.Helper()
 	s.must(t, http.StatusOK, post("/v1/conversations/here/items", fmt.Sprintf(
 		`{"items":[{"type":"message","role":"user","content":"%d"}]}`, n)))
+}
+
+// cut rewinds the conversation to before an item.
+func cut(t *testing.T, s *system, n int) {
+	t.Helper()
+	page, err := s.store.Events(t.Context(), alice, "here", session.EventQuery{View: session.Effective, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range page.Events {
+		if strings.Contains(string(e.Fields["content"]), fmt.Sprintf("%q", strconv.Itoa(n))) {
+			s.must(t, http.StatusOK, post("/api/v1/sessions/here/rewind", fmt.Sprintf(`{"rewind_before_invocation_id":%q}`, e.InvocationID)))
+			return
+		}
+	}
+	t.Fatalf("there is no item %d", n)
+}
+
+// inputItems is the list of the items of a response's input, which are sent together. What is
+// added later is not in it, and a rewind leaves it as it is.
+func inputItems(order string) list {
+	var response string
+	l := list{items: []string{"data"}, next: []string{"last_id"}, id: []string{"content", "0", "text"}, newest: order == "desc", closed: true, del: cut}
+	l.add = func(t *testing.T, s *system, n int) {
+		t.Helper()
+		switch {
+		case n > 16:
+			addItem(t, s, n)
+		case n == 16:
+			var input []string
+			for i := firstEntry; i < n; i++ {
+				input = append(input, fmt.Sprintf(`{"role":"assistant","content":"%d"}`, i))
+			}
+			made := s.must(t, http.StatusOK, post("/v1/responses", fmt.Sprintf(
+				`{"model":"helper","conversation":"here","background":true,"input":[%s,{"role":"user","content":"%d"}]}`, strings.Join(input, ","), n)))
+			response = decode[struct{ ID string }](t, made).ID
+		}
+	}
+	l.page = func(cursor string) request {
+		r := ofConversation(order)(cursor)
+		r.path = strings.Replace(r.path, "conversations/here/items", "responses/"+response+"/input_items", 1)
+		return r
+	}
+	return l
 }
 
 // ofConversation is the request of a page of items, after the last one of the page before.

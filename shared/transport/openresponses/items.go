@@ -35,9 +35,13 @@ func (s *server) getItems(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	events := session.EventQuery{View: session.Effective, Descending: !q.ascending, Limit: q.limit + 1}
-	if seq, ok := convert.SeqOf(q.after); ok && q.ascending {
+	switch seq, ok := convert.SeqOf(q.after); {
+	case q.after == "":
+	case !ok:
+		return errAfter()
+	case q.ascending:
 		events.After = seq - 1
-	} else if ok {
+	default:
 		events.Before = seq + 1
 	}
 	var items []convert.Item

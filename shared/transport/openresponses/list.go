@@ -37,11 +37,13 @@ func parseListQuery(r *http.Request) (q listQuery, err error) {
 	default:
 		return q, fault.Field(fault.Malformed, "order", "must be asc or desc")
 	}
-	if _, ok := convert.SeqOf(q.after); q.after != "" && !ok {
-		return q, fault.Field(fault.Malformed, "after", "must be the id of an item")
+	if _, ok := convert.SeqOf(q.after); q.after != "" && !ok && !convert.Waits(q.after) {
+		return q, errAfter()
 	}
 	return q, nil
 }
+
+func errAfter() error { return fault.Field(fault.Malformed, "after", "must be the id of an item") }
 
 // list is a page of items.
 type list struct {
@@ -55,11 +57,21 @@ type list struct {
 // page returns the page of all items, which are in order.
 func (q listQuery) page(items []convert.Item) list {
 	items = slices.Clone(items)
+	after := slices.IndexFunc(items, func(it convert.Item) bool { return it.ID() == q.after })
+	for i, it := range items { // the last one, since an input follows what it took over
+		if convert.Begun(it.ID(), q.after) {
+			after = i
+		}
+	}
+	switch {
+	case after < 0:
+	case q.ascending:
+		items = items[after+1:]
+	default:
+		items = items[:after]
+	}
 	if !q.ascending {
 		slices.Reverse(items)
-	}
-	if i := slices.IndexFunc(items, func(it convert.Item) bool { return it.ID() == q.after }); i >= 0 {
-		items = items[i+1:]
 	}
 	return q.first(items, false)
 }

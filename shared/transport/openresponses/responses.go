@@ -92,16 +92,18 @@ func (s *server) getInputItems(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	entries, err := s.entriesOf(r.Context(), f.of, f.id)
-	if err != nil {
-		return err
-	}
-	events := append(entries.history, entries.own...)
-	if len(events) == 0 {
+	if f.Run.Status == run.Waiting {
 		if err := s.readOwn(r.Context(), &f); err != nil {
 			return err
 		}
-		events = f.Own
 	}
-	return frontend.WriteJSON(w, q.page(convert.Inputs(events, f.id.RunID)))
+	entries, err := s.entriesOf(r.Context(), f.of, f.id) // later: it may have begun
+	if err != nil {
+		return err
+	}
+	own := entries.own
+	if len(own) == 0 {
+		own = f.Own
+	}
+	return frontend.WriteJSON(w, q.page(convert.Inputs(append(entries.history, own...), f.id.RunID)))
 }

@@ -1,6 +1,7 @@
 package openresponses_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -282,6 +283,50 @@ func TestInputItems(t *testing.T) {
 	own := r.events(t, conversationOf(got))
 	if len(own) != 7 {
 		t.Errorf("the session has %d events", len(own))
+	}
+}
+
+// A response begins between two pages of its input: the pages together have each item once.
+func TestInputItems_of_a_response_that_begins(t *testing.T) {
+	t.Parallel()
+	cases := 0
+	for name, order := range map[string]string{"the oldest first": "asc", "the newest first": "desc"} {
+		for begins := range 5 { // after that many pages of one item
+			cases++
+			t.Run(fmt.Sprint(name, ", after pages: ", begins), func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t)
+				first := r.begin(t, `"input":"one"`)
+				queued := r.begin(t, `"input":[{"role":"system","content":"s"},{"role":"user","content":"a"},`+
+					`{"role":"assistant","content":"b"},{"role":"user","content":"c"}],"rethread":{"on_active":"enqueue"}`+after(first))
+				path := "responses/" + queued["id"].(string) + "/input_items?limit=1&order=" + order
+				var got []string
+				for next := ""; len(got) < 5; {
+					if len(got) == begins {
+						r.Work(t).Complete(t, `{"text":"1"}`, nil)
+						r.StartQueued(t, conversationOf(first))
+					}
+					page := answer(t, r.get(t, path+next))
+					for _, item := range page["data"].([]any) {
+						got = append(got, item.(object)["content"].([]any)[0].(object)["text"].(string))
+					}
+					if page["has_more"] != true {
+						break
+					}
+					next = "&after=" + page["last_id"].(string)
+				}
+				want := []string{"s", "a", "b", "c"}
+				if order == "desc" {
+					slices.Reverse(want)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("the pages have %q, want %q", got, want)
+				}
+			})
+		}
+	}
+	if cases < 10 {
+		t.Errorf("%d cases, want 10", cases)
 	}
 }
 

@@ -58,10 +58,30 @@ func itemID(prefix string, e session.Event, part int) string {
 // SeqOf returns the position of the event that an item is a part of; false if the id
 // cannot be an item's.
 func SeqOf(item string) (int64, bool) {
-	parts := strings.SplitN(item, "_", 4)
-	if len(parts) != 4 {
+	_, place, ok := placeOf(item)
+	if !ok {
 		return 0, false
 	}
-	seq, err := strconv.ParseInt(parts[1], 36, 64)
+	seq, err := strconv.ParseInt(place[0], 36, 64)
 	return seq, err == nil && seq > 0
+}
+
+// Begun reports whether an item of the log is that of an input which had the id waiting while
+// it was queued, without a position in the log.
+func Begun(item, waiting string) bool {
+	kind, place, ok := placeOf(waiting)
+	of, at, _ := placeOf(item)
+	return ok && kind == of && place[0] == "0" && place[1] == at[1]
+}
+
+// Waits reports whether an id is that of an item of an input that was queued.
+func Waits(item string) bool { return Begun(item, item) }
+
+// placeOf splits an item's id: its prefix, and the position of its event and its part there.
+func placeOf(item string) (prefix string, place [2]string, ok bool) {
+	parts := strings.SplitN(item, "_", 4)
+	if len(parts) != 4 {
+		return "", place, false
+	}
+	return parts[0], [2]string{parts[1], parts[2]}, true
 }
