@@ -41,8 +41,9 @@ type Appended struct {
 	Last   *Record         // the entry that this call has appended; nil if its answer was lost, or for none
 }
 
-// writer appends one batch to one log.
-type writer struct {
+// batch is the events of an append, and what is known of them in the log: which of them it
+// has, and which positions were searched for the others.
+type batch struct {
 	s   *Store
 	log Log
 	Along
@@ -61,28 +62,32 @@ type writer struct {
 	invocations map[string]*invocation
 
 	// boundAt is the position of lower bounds, if not the head: a later attempt may
-	// write the batch before the head. State is that of the head, if it has been
-	// read.
+	// write the batch before the head.
 	boundAt int64
-	state   *StateChange
+	at      Head // every entry before it has been searched for the batch's ids
+}
 
+// writer appends a batch to a log.
+type writer struct {
+	batch
+
+	state     *StateChange // that of the head, if it has been read
 	recalled  bool         // whether the next attempt follows a remembered head
 	read      time.Time    // when the head was last read, at the latest
-	at        Head         // every entry before it has been searched for the batch's ids
 	tentative content.Body // of the last attempt
 	last      *Record      // what was appended
 	race      race
 }
 
 func (s *Store) newWriter(l Log, events []session.Event, with Along) *writer {
-	w := &writer{
-		s: s, log: l, Along: with, events: events, read: s.Now(),
+	w := &writer{read: s.Now(), batch: batch{
+		s: s, log: l, Along: with, events: events,
 		random:  make([]uuid.UUID, len(events)),
 		stored:  make([]bool, len(events)),
 		tried:   map[string]int{},
 		bounded: map[string]bool{},
 		claimed: make([]bool, len(events)),
-	}
+	}}
 	w.Patience = cmp.Or(w.Patience, ContentionTime)
 	if l.NamedIDs {
 		w.invocations = make(map[string]*invocation, 1)
@@ -103,7 +108,7 @@ func (s *Store) newWriter(l Log, events []session.Event, with Along) *writer {
 	return w
 }
 
-func (w *writer) fresh() []int {
+func (w *batch) fresh() []int {
 	var out []int
 	for i, stored := range w.stored {
 		if !stored {
@@ -115,7 +120,7 @@ func (w *writer) fresh() []int {
 
 // recognise marks the batch's events that a record contains. An id that the record
 // contains with other content is a conflict.
-func (w *writer) recognise(r *Record) error {
+func (w *batch) recognise(r *Record) error {
 	for _, e := range r.Events {
 		i, ok := w.tried[e.ID]
 		if !ok {

@@ -29,7 +29,7 @@ func WithDerivedIDs(a session.Append) session.Append {
 }
 
 // takeKey makes the ids of the events without one depend on the request's key.
-func (w *writer) takeKey() {
+func (w *batch) takeKey() {
 	if len(w.chosen) == len(w.events) {
 		w.Keyed = nil
 	}
@@ -46,7 +46,7 @@ func (w *writer) takeKey() {
 }
 
 // withoutID returns the events that the key's ids are for.
-func (w *writer) withoutID() []int {
+func (w *batch) withoutID() []int {
 	var out []int
 	for i := range w.events {
 		if w.random[i] != uuid.Nil {
@@ -58,7 +58,7 @@ func (w *writer) withoutID() []int {
 
 // findKeyed leaves a trace of the request. If there is one, it searches for the events
 // from there.
-func (w *writer) findKeyed(ctx context.Context) error {
+func (w *batch) findKeyed(ctx context.Context) error {
 	if w.Keyed == nil {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (w *writer) findKeyed(ctx context.Context) error {
 
 // boundWith returns the lower bound of an invocation. If there is none, it writes one
 // with the trace of the request.
-func (w *writer) boundWith(ctx context.Context, id, name string) (LowerBound, error) {
+func (w *batch) boundWith(ctx context.Context, id, name string) (LowerBound, error) {
 	k := keys.InvocationKey(w.log.Name, id)
 	if id == w.at.invocation {
 		var held LowerBound
@@ -105,7 +105,7 @@ func (s *Store) FindAppended(ctx context.Context, l Log, events []session.Event,
 	return Appended{Events: w.events, At: w.at}, err
 }
 
-func (w *writer) findOnly(ctx context.Context) error {
+func (w *batch) findOnly(ctx context.Context) error {
 	if w.Keyed == nil || len(w.chosen) > 0 {
 		return session.ErrNotAppended
 	}

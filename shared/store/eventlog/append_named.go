@@ -60,7 +60,7 @@ func (v *invocation) observe(id string, r *Record) {
 const longOpening = 16
 
 // start begins to append at a head.
-func (w *writer) start(at Head) {
+func (w *batch) start(at Head) {
 	w.at = at
 	of := w.invocations[at.invocation]
 	if r := at.Latest; r != nil && of != nil && r.InvocationFrom > 0 {
@@ -69,7 +69,7 @@ func (w *writer) start(at Head) {
 }
 
 // pass moves the head past the next record of the log.
-func (w *writer) pass(r *Record) {
+func (w *batch) pass(r *Record) {
 	w.at = w.at.After(r)
 	for id, of := range w.invocations {
 		of.observe(id, r)
@@ -77,7 +77,7 @@ func (w *writer) pass(r *Record) {
 }
 
 // inOpening reports whether the event's id needs no claim at the head.
-func (w *writer) inOpening(i int) bool {
+func (w *batch) inOpening(i int) bool {
 	e := w.events[i]
 	of := w.invocations[e.InvocationID]
 	if of == nil || (of.phase != absent && of.phase != open) {
@@ -89,7 +89,7 @@ func (w *writer) inOpening(i int) bool {
 
 // markOpening records in an entry the opening that its last event belongs to, if an id
 // names the invocation or a run begins, whose worker may use such ids.
-func (w *writer) markOpening(r *Record, fresh []int) {
+func (w *batch) markOpening(r *Record, fresh []int) {
 	id := w.events[fresh[len(fresh)-1]].InvocationID
 	of := w.invocations[id]
 	if of == nil || (of.phase != absent && of.phase != open) {
@@ -108,7 +108,7 @@ func (w *writer) markOpening(r *Record, fresh []int) {
 
 // findNamed looks in the openings of the batch's invocations for the events whose ids
 // name them.
-func (w *writer) findNamed(ctx context.Context) error {
+func (w *batch) findNamed(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(w.invocations)) {
 		of := w.invocations[id]
 		if len(w.named(id, 0)) == 0 {
@@ -127,7 +127,7 @@ func (w *writer) findNamed(ctx context.Context) error {
 
 // named returns the fresh events whose ids name their invocation id. With below they
 // are those with smaller numbers.
-func (w *writer) named(id string, below int64) []int {
+func (w *batch) named(id string, below int64) []int {
 	var out []int
 	for _, i := range w.chosen {
 		named, n, ok := session.NamedInvocation(w.events[i].ID)
@@ -140,7 +140,7 @@ func (w *writer) named(id string, below int64) []int {
 
 // searchBack searches an opening that lasts, from the head back, for ids whose numbers
 // have been reached.
-func (w *writer) searchBack(ctx context.Context, id string, of *invocation) error {
+func (w *batch) searchBack(ctx context.Context, id string, of *invocation) error {
 	wanted := func(below int64) bool { return below > 0 && len(w.named(id, below)) > 0 }
 	at := w.at.Latest.First
 	if w.at.Latest.WithoutBody { // its events were not compared yet
@@ -166,7 +166,7 @@ func (w *writer) searchBack(ctx context.Context, id string, of *invocation) erro
 
 // searchOpening searches the opening of an invocation that the head does not show, and
 // finds out whether it is over.
-func (w *writer) searchOpening(ctx context.Context, id string, of *invocation) error {
+func (w *batch) searchOpening(ctx context.Context, id string, of *invocation) error {
 	held, err := w.boundOf(ctx, id)
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (w *writer) searchOpening(ctx context.Context, id string, of *invocation) e
 }
 
 // boundOf returns the lower bound of an invocation, and writes it if there is none.
-func (w *writer) boundOf(ctx context.Context, id string) (LowerBound, error) {
+func (w *batch) boundOf(ctx context.Context, id string) (LowerBound, error) {
 	k := keys.InvocationKey(w.log.Name, id)
 	if id == w.at.invocation {
 		var held LowerBound
@@ -219,7 +219,7 @@ func (w *writer) boundOf(ctx context.Context, id string) (LowerBound, error) {
 
 // noteOpening records in an invocation's bound that its opening is over, so that later
 // writers need not search it. It may be skipped.
-func (w *writer) noteOpening(ctx context.Context, id string, of *invocation) {
+func (w *batch) noteOpening(ctx context.Context, id string, of *invocation) {
 	err := w.s.DB.Update(ctx, keys.InvocationKey(w.log.Name, id), []table.Change{
 		table.Set(table.At(boundOpened), true), table.Set(table.At(boundNextNumber), of.next),
 	}, table.ItemExists())
@@ -243,7 +243,7 @@ func (f foreignName) mayBeIn(head int64) bool {
 
 // searchForeign looks for an id in the opening of the invocation that it names, where ids
 // need no claim, although its event belongs to another invocation.
-func (w *writer) searchForeign(ctx context.Context, f foreignName) error {
+func (w *batch) searchForeign(ctx context.Context, f foreignName) error {
 	of := &invocation{phase: absent, bound: f.bound.Position}
 	return w.s.Scan(ctx, w.log.Name, f.bound.Position, 0, func(r *Record) (bool, error) {
 		if r.First >= w.at.Next { // appended since the head was read

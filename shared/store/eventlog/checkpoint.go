@@ -59,7 +59,7 @@ func (s *Store) SessionValues(
 
 // stateEntries follows the links from one entry that changes session state to the
 // previous one, latest first, down to but excluding the position until.
-func (s *Store) stateEntries(ctx context.Context, log string, from, until int64) ([]*Record, error) {
+func (s *reader) stateEntries(ctx context.Context, log string, from, until int64) ([]*Record, error) {
 	var out []*Record
 	for at := from; at > until; {
 		r, err := s.EntryAtOrBefore(ctx, log, at)

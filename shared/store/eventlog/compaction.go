@@ -73,7 +73,7 @@ func (s *Store) newCompactedRange(of compaction.Range[*Record]) (*compactedRange
 	return &compactedRange{PK: k.PK, SK: k.SK, From: of.From, Body: content.Body{Inline: encoded}}, nil
 }
 
-func (s *Store) decodeCompactedRange(item table.Item) (*compactedRange, error) {
+func (s *reader) decodeCompactedRange(item table.Item) (*compactedRange, error) {
 	var c compactedRange
 	if err := table.Decode(item, &c); err != nil {
 		return nil, fmt.Errorf("unmarshal a compacted range: %w", err)

@@ -17,7 +17,7 @@ func MissingSession() error { return fault.Missing("Session") }
 
 // CheckExists checks that the session of a log has not been deleted: what was read of the
 // log before is then complete.
-func (s *Store) CheckExists(ctx context.Context, log string) error {
+func (s *reader) CheckExists(ctx context.Context, log string) error {
 	found, err := s.DB.Get(ctx, keys.TasksDeletedKey(log), &struct{}{})
 	if err == nil && found {
 		err = MissingSession()
@@ -27,7 +27,7 @@ func (s *Store) CheckExists(ctx context.Context, log string) error {
 
 // seemsToExist is CheckExists at half the price, by a read that may miss a deletion of
 // this moment.
-func (s *Store) seemsToExist(ctx context.Context, log string) error {
+func (s *reader) seemsToExist(ctx context.Context, log string) error {
 	item, err := s.DB.GetEventually(ctx, keys.TasksDeletedKey(log))
 	if err == nil && item != nil {
 		err = MissingSession()
@@ -37,7 +37,7 @@ func (s *Store) seemsToExist(ctx context.Context, log string) error {
 
 // DeletedOr returns NotFound when the session of a log was deleted during an operation
 // that failed with err, and err otherwise.
-func (s *Store) DeletedOr(ctx context.Context, log string, err error) error {
+func (s *reader) DeletedOr(ctx context.Context, log string, err error) error {
 	var known *fault.Error
 	if err == nil || errors.Is(err, table.ErrConditionFailed) || errors.Is(err, ErrRewound) ||
 		(errors.As(err, &known) && known.Kind != fault.NotFound) {

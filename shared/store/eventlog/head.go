@@ -68,7 +68,7 @@ func (h Head) Marks() RunMarks {
 
 // ReadHead reads the latest entry of a log, without a body that is stored
 // beside it.
-func (s *Store) ReadHead(ctx context.Context, l Log) (Head, error) {
+func (s *reader) ReadHead(ctx context.Context, l Log) (Head, error) {
 	item, err := s.EntryItemAt(ctx, l.Name, 0)
 	if err != nil || item == nil {
 		return Head{Next: l.Base + 1}, err
@@ -85,7 +85,7 @@ func (s *Store) ReadHead(ctx context.Context, l Log) (Head, error) {
 
 // decodeHead decodes the latest entry of a log. What is unreadable in it, or lacks the
 // members that stand for its body, is left to decodeShown.
-func (s *Store) decodeHead(ctx context.Context, item table.Item) (*Record, error) {
+func (s *reader) decodeHead(ctx context.Context, item table.Item) (*Record, error) {
 	var e Entry
 	if table.Decode(item, &e) != nil || e.Blob == "" || e.Time == 0 || e.Invocation == "" {
 		return s.decodeShown(ctx, item)

@@ -171,7 +171,7 @@ func (r *Record) Size() int64 {
 }
 
 // DecodeEntry decodes an entry and its body; fault.NotFound for a tombstone.
-func (s *Store) DecodeEntry(ctx context.Context, item table.Item) (*Record, error) {
+func (s *reader) DecodeEntry(ctx context.Context, item table.Item) (*Record, error) {
 	var e Entry
 	if err := table.Decode(item, &e); err != nil {
 		return nil, fmt.Errorf("unmarshal a log entry: %w", err)

@@ -68,7 +68,7 @@ func (s *Store) putLowerBound(ctx context.Context, b LowerBound) (LowerBound, er
 // boundInvocations writes lower bounds for the invocations that the batch may be
 // the first to name. Within a run the latest event has the same invocation, and nothing
 // is written.
-func (w *writer) boundInvocations(ctx context.Context, fresh []int) error {
+func (w *batch) boundInvocations(ctx context.Context, fresh []int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
 	position := cmp.Or(w.boundAt, w.at.Next)
@@ -95,7 +95,7 @@ func (w *writer) boundInvocations(ctx context.Context, fresh []int) error {
 
 // findRedelivered looks for the events with a caller's own id: those already in the
 // log are not appended again.
-func (w *writer) findRedelivered(ctx context.Context) error {
+func (w *batch) findRedelivered(ctx context.Context) error {
 	if len(w.chosen) == 0 && w.Keyed == nil {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (w *writer) findRedelivered(ctx context.Context) error {
 
 // claimIDs claims the ids that need it, and searches for those that were claimed
 // before.
-func (w *writer) claimIDs(ctx context.Context) error {
+func (w *batch) claimIDs(ctx context.Context) error {
 	for {
 		pending := w.unclaimed()
 		if len(pending) == 0 {
@@ -140,7 +140,7 @@ func (w *writer) claimIDs(ctx context.Context) error {
 }
 
 // unclaimed returns the events whose id needs a claim and has none.
-func (w *writer) unclaimed() []int {
+func (w *batch) unclaimed() []int {
 	var out []int
 	for _, i := range w.chosen {
 		if !w.stored[i] && !w.claimed[i] && !w.inOpening(i) {
@@ -152,7 +152,7 @@ func (w *writer) unclaimed() []int {
 
 // search reads the log from a position until it has found the events or reached the
 // head.
-func (w *writer) search(ctx context.Context, from int64, events []int) error {
+func (w *batch) search(ctx context.Context, from int64, events []int) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (w *writer) search(ctx context.Context, from int64, events []int) error {
 
 // findByPosition recognises ids that the store generated: they contain the position
 // of their event.
-func (w *writer) findByPosition(ctx context.Context) error {
+func (w *batch) findByPosition(ctx context.Context) error {
 	for _, i := range w.chosen {
 		seq, ok := session.PositionOf(w.events[i].ID)
 		if !ok || seq >= w.at.Next || w.stored[i] {
@@ -187,7 +187,7 @@ func (w *writer) findByPosition(ctx context.Context) error {
 // boundChosen writes a lower bound for the id of each event. It returns the events
 // whose ids had one before, the lowest position from which these may be found, and the ids
 // that another invocation may have without a claim.
-func (w *writer) boundChosen(ctx context.Context, events []int) (lowest int64, before []int, foreign []foreignName, err error) {
+func (w *batch) boundChosen(ctx context.Context, events []int) (lowest int64, before []int, foreign []foreignName, err error) {
 	position := cmp.Or(w.boundAt, w.at.Next)
 	bounds, names := make([]int64, len(events)), make([]foreignName, len(events))
 	group, ctx := errgroup.WithContext(ctx)
@@ -224,7 +224,7 @@ func (w *writer) boundChosen(ctx context.Context, events []int) (lowest int64, b
 
 // shownEntryAt reads the entry that contains a seq of the session's log, with its
 // events as the session shows them.
-func (w *writer) shownEntryAt(ctx context.Context, seq int64) (*Record, error) {
+func (w *batch) shownEntryAt(ctx context.Context, seq int64) (*Record, error) {
 	if seq <= w.log.Base {
 		return w.s.owner.Inherited(ctx, w.log, seq)
 	}

@@ -11,7 +11,7 @@ import (
 
 // EntryAtOrBefore reads the entry that covers a position, or the latest one for
 // position 0; nil if the log has none.
-func (s *Store) EntryAtOrBefore(ctx context.Context, log string, position int64) (*Record, error) {
+func (s *reader) EntryAtOrBefore(ctx context.Context, log string, position int64) (*Record, error) {
 	r, err := s.EntryAt(ctx, log, position)
 	if err == nil && r != nil && r.Unreadable != nil {
 		return nil, r.Unreadable
@@ -20,7 +20,7 @@ func (s *Store) EntryAtOrBefore(ctx context.Context, log string, position int64)
 }
 
 // EntryAt is EntryAtOrBefore for readers that skip an unreadable entry.
-func (s *Store) EntryAt(ctx context.Context, log string, position int64) (*Record, error) {
+func (s *reader) EntryAt(ctx context.Context, log string, position int64) (*Record, error) {
 	item, err := s.EntryItemAt(ctx, log, position)
 	if err != nil || item == nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (s *Store) EntryAt(ctx context.Context, log string, position int64) (*Recor
 }
 
 // EntryItemAt is EntryAt as stored.
-func (s *Store) EntryItemAt(ctx context.Context, log string, position int64) (table.Item, error) {
+func (s *reader) EntryItemAt(ctx context.Context, log string, position int64) (table.Item, error) {
 	q := records.Prefix(keys.LogPK(log), keys.PrefixEntry, true)
 	if position > 0 {
 		q.To = keys.EntrySK(position)
@@ -61,7 +61,7 @@ const firstRead = 2
 
 // Scan visits the records that begin at the positions from to to, strongly
 // consistent, until they end or visit returns false; to 0 is the head.
-func (s *Store) Scan(
+func (s *reader) Scan(
 	ctx context.Context, log string, from, to int64, visit func(*Record) (more bool, err error),
 ) error {
 	return s.queryRecords(ctx, EntryQuery(log, from, to, true), growing(), visit)
@@ -79,7 +79,7 @@ func growing() func() int {
 
 // queryRecords visits the records that a query finds; before each request limit
 // returns how many it may read, 0 for as many as fit into a page.
-func (s *Store) queryRecords(
+func (s *reader) queryRecords(
 	ctx context.Context, q table.Query, limit func() int, visit func(*Record) (more bool, err error),
 ) error {
 	for {

@@ -14,7 +14,7 @@ import (
 
 // boundRun writes the lower bound of the run that the batch begins. Events of others
 // may already name the run as their invocation: its id is known while it is queued.
-func (w *writer) boundRun(ctx context.Context, position int64) error {
+func (w *batch) boundRun(ctx context.Context, position int64) error {
 	k := keys.InvocationKey(w.log.Name, w.Begins)
 	held, err := w.s.putLowerBound(ctx, LowerBound{PK: k.PK, SK: k.SK, Position: position, Run: true})
 	if of := w.invocations[w.Begins]; err == nil && of != nil && of.phase == unknown && held.Position >= position {

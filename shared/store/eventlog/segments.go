@@ -99,7 +99,7 @@ func PositionOfSegment(sk string) (position int64, k int, err error) {
 }
 
 // readSegments visits the segments of an item, in order, strongly consistent.
-func (s *Store) readSegments(ctx context.Context, log string, position int64, visit func(Segment) error) error {
+func (s *reader) readSegments(ctx context.Context, log string, position int64, visit func(Segment) error) error {
 	q := records.Prefix(keys.LogPK(log), keys.SegmentPrefix(position), true)
 	return s.DB.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		for _, item := range page {

@@ -12,7 +12,7 @@ import (
 
 // decodeShown is DecodeEntry for readers that skip an unreadable entry: the entry
 // keeps its positions, so that the log has no gaps, and has no events.
-func (s *Store) decodeShown(ctx context.Context, item table.Item) (*Record, error) {
+func (s *reader) decodeShown(ctx context.Context, item table.Item) (*Record, error) {
 	r, err := s.DecodeEntry(ctx, item)
 	if err == nil {
 		return r, nil
