@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/smithy-go"
 
 	"github.com/rethread/rethread/shared/base/fault"
@@ -46,9 +47,13 @@ func StartFanout() {
 		if err != nil {
 			return nil, err
 		}
-		return Fanout(d.Store.WatchMessages, watch.NewFanout(d.Store, pusher, d.Log, time.Now).Paced(posts), d.Log), nil
+		return Fanout(d.Store.WatchMessages, watch.NewFanout(d.Store, pusher, d.Log, time.Now).Paced(posts).
+			Spread(PostedBy(lambda.NewFromConfig(d.AWS, once), os.Getenv(postVariable))), d.Log), nil
 	})
 }
+
+// once has a request sent once: the fan-out posts itself what is refused.
+func once(o *lambda.Options) { o.RetryMaxAttempts = 1 }
 
 // postRate reads how many messages a second crowds are sent.
 func postRate(text string) (int, error) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rethread/rethread/shared/client/tracing"
 	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/observe/logs"
 	"github.com/rethread/rethread/shared/observe/metrics"
 	"github.com/rethread/rethread/shared/transport/ws"
@@ -66,6 +67,8 @@ func (o Observer) Around(handler any) any {
 	case FanoutHandler:
 		o.gathered = &gathered{}
 		return around(o, aboutChanges, done[events.DynamoDBEventResponse], h)
+	case PostHandler:
+		return around(o, aboutPart, done[watch.Posted], h)
 	case DeliverHandler:
 		return around(o, aboutDeliveries, done[events.SQSEventResponse], h)
 	case func(context.Context, run.Ref) error:

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/observe/logs"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -86,6 +87,11 @@ func aboutRun(job Job) subject {
 // because exporting that would delay watchers.
 func aboutChanges(event events.DynamoDBEvent) subject {
 	return subject{attrs: []slog.Attr{slog.String(logs.Route, "changes"), slog.Int("records", len(event.Records))}}
+}
+
+// aboutPart returns the subject of a part of a crowd.
+func aboutPart(part watch.Part) subject {
+	return subject{attrs: []slog.Attr{slog.String(logs.Route, "post"), slog.Int("connections", len(part.Connections))}}
 }
 
 // aboutDeliveries returns the subject of a batch of a queue.

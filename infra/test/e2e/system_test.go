@@ -101,6 +101,7 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 		group{"runs", agent.testRuns},
 		group{"queue", agent.testQueue},
 		group{"watching", testWatching},
+		group{"crowds", testCrowds},
 		group{"automations", testAutomations},
 		group{"push notifications", testPush},
 		group{"webhooks", testWebhooks},

@@ -22,30 +22,24 @@ const parallelReads = 16
 // use.
 type Fanout struct {
 	audience Audience
-	sender   *ConnectionSender
+	poster   *Poster
 	log      *slog.Logger
 	now      func() time.Time
 	reads    chan struct{}
-	crowds   *rate.Limiter // posts to crowds
+	pace     *rate.Limiter // of posts to crowds
+	others   PostPart      // nil for nobody
 }
 
 // NewFanout returns a fan-out.
 func NewFanout(audience Audience, pusher Pusher, log *slog.Logger, now func() time.Time) *Fanout {
 	return &Fanout{
 		audience: audience,
-		sender:   NewConnectionSender(pusher),
+		poster:   NewPoster(pusher, log),
 		log:      log,
 		now:      now,
 		reads:    make(chan struct{}, parallelReads),
-		crowds:   rate.NewLimiter(DefaultPostRate, DefaultPostRate),
+		pace:     pacer(DefaultPostRate),
 	}
-}
-
-// Paced limits the posts to crowds to a number a second. It is called before the
-// fan-out is used.
-func (f *Fanout) Paced(posts int) *Fanout {
-	f.crowds = rate.NewLimiter(rate.Limit(posts), posts)
-	return f
 }
 
 // Deliver sends a batch of updates, those of one log in the given order. It returns
@@ -172,29 +166,9 @@ func (f *Fanout) frames(ctx context.Context, sessionID string, messages []Messag
 
 // push sends the frames to every connection and returns which are gone.
 func (f *Fanout) push(ctx context.Context, connections []string, frames [][]byte) ([]string, error) {
-	errs := make([]error, len(connections))
-	var running sync.WaitGroup
-	var late error
-	for i, connection := range connections {
-		if late = f.pace(ctx, len(connections), len(frames)); late != nil {
-			break
-		}
-		running.Go(func() { errs[i] = f.sender.Send(ctx, connection, frames) })
+	if len(connections) >= crowd && len(frames) > 0 {
+		return f.pushToCrowd(ctx, connections, frames)
 	}
-	running.Wait()
-	var gone []string
-	failed := []error{late}
-	for i, err := range errs {
-		switch {
-		case err == nil:
-		case errors.Is(err, ErrGone):
-			gone = append(gone, connections[i])
-		case errors.Is(err, ErrClosed):
-			f.log.InfoContext(ctx, "a connection was closed for being slow or broken",
-				"connection", connections[i], "error", err)
-		default:
-			failed = append(failed, fmt.Errorf("connection %s: %w", connections[i], err))
-		}
-	}
-	return gone, errors.Join(failed...)
+	posted, err := f.poster.Post(ctx, Part{connections, frames})
+	return posted.Gone, err
 }

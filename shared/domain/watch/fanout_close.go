@@ -31,6 +31,11 @@ func (f *Fanout) closeSubscriptions(ctx context.Context, log string, subs []ende
 	errs := make([]error, len(subs))
 	var running sync.WaitGroup
 	for i, sub := range subs {
+		if len(subs) >= crowd {
+			if errs[i] = f.wait(ctx, 1); errs[i] != nil {
+				break
+			}
+		}
 		running.Go(func() {
 			if err := f.sendNotice(ctx, sub); err != nil {
 				errs[i] = fmt.Errorf("notify connection %s of the end of its subscription: %w", sub.Connection, err)
@@ -49,9 +54,9 @@ func (f *Fanout) closeSubscriptions(ctx context.Context, log string, subs []ende
 // sendNotice sends a connection the notice that its subscription has ended; nil if
 // the connection is gone or had to be closed.
 func (f *Fanout) sendNotice(ctx context.Context, sub ended) error {
-	err := f.sender.Send(ctx, sub.Connection, [][]byte{NewUnsubscribedNotice(sub.SessionID, sub.reason).Frame()})
+	err := f.poster.sender.Send(ctx, sub.Connection, [][]byte{NewUnsubscribedNotice(sub.SessionID, sub.reason).Frame()})
 	if err == nil && sub.reason == ReasonToken {
-		err = f.sender.disconnect(ctx, sub.Connection, errToken)
+		err = f.poster.sender.disconnect(ctx, sub.Connection, errToken)
 	}
 	if errors.Is(err, ErrGone) || errors.Is(err, ErrClosed) {
 		return nil
