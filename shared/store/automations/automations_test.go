@@ -43,7 +43,10 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{now: time.UnixMilli(1735776000000), agents: []string{"reviewer"}}
-	s.store = stores.New(storetest.Engine(t), stores.WithClock(func() time.Time { return s.now }))
+	s.store = stores.New(storetest.Engine(t), stores.WithClock(func() time.Time { return s.now }),
+		stores.WithOnFailed(func(agent string) run.OnFailed {
+			return map[string]run.OnFailed{"keeper": run.Keep}[agent]
+		}))
 	s.Actor = &automation.Actor{
 		Store: s.store, Sessions: s.store, Runs: s.store,
 		HasAgent: func(name string) bool { return slices.Contains(s.agents, name) },
@@ -169,6 +172,19 @@ func TestAct(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.mustAct(t, d, nil)
+	})
+	t.Run("keeps a run that fails if its agent's configuration says so", func(t *testing.T) {
+		s.agents = append(s.agents, "keeper")
+		for agent, want := range map[string]run.OnFailed{"keeper": run.Keep, "reviewer": ""} {
+			for _, in := range []automation.Where{automation.Same, automation.New} {
+				d := s.in(t, func(a *automation.Automation) { a.Do.Agent, a.Do.Session = agent, in })
+				s.mustAct(t, d, nil)
+				r, err := s.store.End(t.Context(), s.handed[0], run.Failed, run.NewProblem("boom", "it broke"))
+				if err != nil || r.OnFailed != want {
+					t.Errorf("%s, in the %s session: %q, want %q (%v)", agent, in, r.OnFailed, want, err)
+				}
+			}
+		}
 	})
 	t.Run("records the origin in a new session", func(t *testing.T) {
 		d := s.in(t, func(a *automation.Automation) { a.Do.Session = automation.New })

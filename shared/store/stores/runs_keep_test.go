@@ -241,8 +241,8 @@ func TestKeep_by_agent(t *testing.T) {
 	wantSaid(t, s, "s", "one", " (failed)", "five")
 }
 
-// A run that is kept is an invocation like others: it can be rewound, forked and
-// exported.
+// A run that is kept is an invocation like others: it can be rewound, forked,
+// exported and searched.
 func TestKeep_elsewhere(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -261,11 +261,14 @@ func TestKeep_elsewhere(t *testing.T) {
 	wantSaid(t, s, "forked", want...)
 	wantMark(t, mustThread(t, s, "forked"), "two", "bang")
 
+	wantFound(t, s, "half", "forked:2", "s:2")
 	mustRewind(t, s, "s", "two")
 	wantSaid(t, s, "s", want[:2]...)
+	wantFound(t, s, "half", "s:2", "forked:2")
 	if th := mustThread(t, s, "s"); th.Session.Status != session.Idle || th.Run != nil {
 		t.Errorf("after a rewind the session is %s, with %+v", th.Session.Status, th.Run)
 	}
 	mustRewind(t, s, "s", "one")
 	wantThread(t, s, "s", "idle")
+	wantFound(t, s, "half", "forked:2")
 }
