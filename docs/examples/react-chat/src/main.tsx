@@ -45,14 +45,17 @@ function App() {
   if (!client) {
     return (
       <form onSubmit={signIn}>
-        <input name="name" aria-label="Name" required />
+        <input name="name" aria-label="Name" placeholder="Name" required />
         <button type="submit">Sign in</button>
       </form>
     );
   }
   return (
     <RethreadProvider client={client}>
-      <button type="button" onClick={signOut}>Sign out</button>
+      <header>
+        <h1>Chat</h1>
+        <button type="button" onClick={signOut}>Sign out</button>
+      </header>
       <Chats />
     </RethreadProvider>
   );

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expectReadable } from '../support/copied.ts';
 import { Newcomer, versionsOnPage } from '../support/newcomer.ts';
 import { ROOT } from '../support/system.ts';
 import { test as base, expect } from '../support/test.ts';
@@ -65,6 +66,10 @@ test('the page leads to a chat that can be forked and rewound, and to an own age
   await test.step('a rewind', async () => {
     await button('Rewind').nth(1).click();
     await expect(said('user')).toHaveText(['one']);
+  });
+  await test.step('on a phone', async () => {
+    await newChat();
+    await expectReadable(page, ask);
   });
   await test.step('an agent of your own', async () => {
     faults.allow(/ERR_CONNECTION_REFUSED/, /WebSocket connection/);

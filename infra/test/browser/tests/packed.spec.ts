@@ -1,6 +1,7 @@
 // The packed npm package, in an app with React, Vite and strict TypeScript.
 
 import type { Page } from '@playwright/test';
+import { expectReadable } from '../support/copied.ts';
 import { type Packed, startPacked } from '../support/packed.ts';
 import { test as base, expect } from '../support/test.ts';
 
@@ -174,6 +175,45 @@ test('a question asked during an answer waits', async ({ chat, page }) => {
   await expect(chat.said('agent').last()).toContainText('You said: "next"');
   await expect(page.getByText('Waiting')).toHaveCount(0);
   await expect(chat.said('user')).toHaveText(['/long 40', 'next']);
+});
+
+test('a phone shows a long word, an answer in progress and a waiting question', async ({
+  chat,
+  page,
+}) => {
+  await chat.begin();
+  await expectReadable(page, async (text) => {
+    await page.getByLabel('Message').fill(text);
+    await chat.button('Send').click();
+  });
+});
+
+test('thoughts are no part of the answer, and a failure is told', async ({ chat, page }) => {
+  await chat.begin();
+  await chat.ask('/think');
+  await expect(chat.said('agent')).toHaveText('I have thought about it.');
+  await expect(page.locator('details')).toContainText('Let me think about it');
+  await chat.waitFor('idle');
+  await chat.ask('/fail');
+  await expect(page.getByRole('alert')).toHaveText('I was asked to fail.');
+});
+
+test('a message that cannot be sent comes back', async ({ chat, faults, page }) => {
+  faults.allow(/status of 422/);
+  await chat.begin();
+  const runs = '**/runs';
+  await page.route(runs, (route) =>
+    route.fulfill({ status: 422, json: { detail: 'No, thanks.' } }),
+  );
+  await page.getByLabel('Message').fill('precious words');
+  await chat.button('Send').click();
+  await expect(page.getByRole('alert')).toContainText('No, thanks.');
+  await expect(page.getByLabel('Message')).toHaveValue('precious words');
+  await expect(chat.said('user')).toHaveCount(0);
+  await page.unroute(runs);
+  await chat.button('Send').click();
+  await expect(chat.said('agent')).toContainText('You said: "precious words"');
+  await expect(page.getByRole('alert')).toHaveCount(0);
 });
 
 test('nothing of a user is left after sign-out', async ({ chat, page, user }) => {
