@@ -1,6 +1,7 @@
 package price
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"strconv"
@@ -32,6 +33,11 @@ The parts of these uses were measured at the store after %s turns (` + "`make be
 |---|---:|
 `
 
+// lists has what pages of lists cost, which a test of their handlers measures.
+//
+//go:embed lists.md
+var lists string
+
 // Page writes docs/costs.md.
 func Page(out io.Writer, measures Measures, record scenario.Record) error {
 	a := &accountant{prices: list(), measures: measures, record: record}
@@ -52,6 +58,7 @@ func Page(out io.Writer, measures Measures, record scenario.Record) error {
 	for _, bill := range bills {
 		bill.write(&b)
 	}
+	b.WriteString(lists)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
