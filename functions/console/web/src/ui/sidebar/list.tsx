@@ -1,4 +1,4 @@
-// The sessions, latest activity first, grouped by day.
+// The sessions, latest activity first, grouped by the day when they came to the top of the list.
 
 import { Copy, TextSearch } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
