@@ -61,11 +61,13 @@ type Job struct {
 	TraceParent string `json:"traceparent,omitempty"`
 }
 
-// Runner executes the run named by an event. On an error Lambda delivers the event
-// again.
+// Runner executes the run named by an event. On an error, which it returns before its
+// function's end, Lambda delivers the event again.
 func Runner(w *run.Worker) func(context.Context, run.Ref) error {
 	return func(ctx context.Context, ref run.Ref) error {
-		err := w.Execute(ctx, ref)
+		working, cancel := timeToAnswer(ctx)
+		defer cancel()
+		err := w.Execute(working, ref)
 		if err != nil {
 			w.Log.ErrorContext(ctx, "a run is not settled", "error", err)
 		}
