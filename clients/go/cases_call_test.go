@@ -49,6 +49,8 @@ func (c recordedCall) make(ctx context.Context, client *rethread.Client) (any, e
 			return nil, fmt.Errorf("the runner does not know the parameters %v", names)
 		}
 		return client.Sessions.List(rethread.SessionQuery{Agent: a.Query["agent"]}, opts...).Collect(ctx)
+	case "getForks":
+		return client.Sessions.Forks(ctx, a.SessionID, opts...)
 	case "rewindSession":
 		return client.Sessions.Rewind(ctx, a.SessionID, decoded[rethread.RewindRequest](a.Body), opts...)
 	case "appendEvents":

@@ -99,9 +99,43 @@ func (s *Sessions) Fork(ctx context.Context, id string, request ForkRequest, opt
 	return data[Session](ctx, s.resource, post(unlessDry(request.DryRun), request, "/sessions/{}/fork", id), opts)
 }
 
-// Forks returns the tree of forks that a session belongs to, from its root.
+// Forks returns the tree of forks that a session belongs to, from its root. It reads all
+// pages.
 func (s *Sessions) Forks(ctx context.Context, id string, opts ...Option) (Branch, error) {
-	return data[Branch](ctx, s.resource, get("/sessions/{}/forks", id), opts)
+	var root Branch
+	for cursor := ""; ; {
+		c := get("/sessions/{}/forks", id)
+		c.query = listQuery(0, cursor)
+		page, err := body[struct {
+			Data Branch   `json:"data"`
+			Meta pageMeta `json:"meta"`
+		}](ctx, s.resource, c, opts)
+		if err != nil {
+			return Branch{}, err
+		}
+		if cursor == "" {
+			root = page.Data
+		} else {
+			root.add(page.Data)
+		}
+		if cursor = page.Meta.NextCursor; cursor == "" {
+			return root, nil
+		}
+	}
+}
+
+// add adds the next page of a tree, which repeats the sessions that lead to its first new one.
+func (b *Branch) add(next Branch) {
+	for into := b; len(next.Children) > 0; {
+		first, rest := next.Children[0], next.Children[1:]
+		n := len(into.Children) - 1
+		if n < 0 || into.Children[n].ID != first.ID || into.Children[n].CreatedTime != first.CreatedTime {
+			into.Children = append(into.Children, next.Children...)
+			return
+		}
+		into.Children = append(into.Children, rest...)
+		into, next = &into.Children[n], first
+	}
 }
 
 // Rewind restores a session as it was before an invocation.

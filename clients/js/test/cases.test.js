@@ -31,6 +31,7 @@ const CALLS = {
   getSession: (c, { session_id: id }, o) => c.sessions.get(id, o),
   updateSession: (c, { session_id: id, body }, o) => c.sessions.update(id, body, o),
   deleteSession: (c, { session_id: id }, o) => c.sessions.delete(id, o),
+  getForks: (c, { session_id: id }, o) => c.sessions.forks(id, o),
   listSessions: (c, { query }, o) => c.sessions.list(query, o).all(),
   rewindSession: (c, { session_id: id, body }, o) => c.sessions.rewind(id, body, o),
   appendEvents: (c, { session_id: id, body }, o) => c.events.append(id, body, o),

@@ -38,6 +38,7 @@ CALLS: dict[str, Any] = {
     "updateSession": lambda c, a, o: c.sessions.update(a["session_id"], a["body"], **o),
     "deleteSession": lambda c, a, o: c.sessions.delete(a["session_id"], **o),
     "listSessions": lambda c, a, o: c.sessions.list(**a.get("query", {}), **o),
+    "getForks": lambda c, a, o: c.sessions.forks(a["session_id"], **o),
     "rewindSession": lambda c, a, o: c.sessions.rewind(a["session_id"], a["body"], **o),
     "appendEvents": lambda c, a, o: c.events.append(a["session_id"], a["body"], **o),
     "appendInvocation": lambda c, a, o: append_invocation(c, a, o),

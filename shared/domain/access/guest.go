@@ -118,7 +118,6 @@ func (p Permission) State(s session.State) session.State {
 	return s
 }
 
-// Branch filters the tree of a session's forks for the caller: a guest sees only
 // the shared session.
 func (p Permission) Branch(root session.Branch, sessionID string) session.Branch {
 	if !p.Guest() {

@@ -114,8 +114,24 @@ type Rewinder interface {
 	// Fork returns fault.Malformed for a missing boundary with Strict, and
 	// fault.Conflict if the id is taken.
 	Fork(ctx context.Context, f ForkOf) (Session, error)
-	// Forks returns the whole tree that a session belongs to, from its root.
-	Forks(ctx context.Context, userID, id string) (Branch, error)
+	// Forks returns the tree that a session belongs to, from its root, page by page.
+	Forks(ctx context.Context, q TreeQuery) (TreePage, error)
+}
+
+// TreeQuery selects a part of the tree of a session's forks.
+type TreeQuery struct {
+	UserID    string
+	SessionID string
+	Limit     int    // sessions of a page; 0 for all
+	After     string // TreePage.Next of the page before
+	Alone     bool   // only the session itself, without its forks
+}
+
+// TreePage is a page of a tree, each session after its source. The sources of a page's first
+// session are repeated, so that Root is always a tree.
+type TreePage struct {
+	Root Branch
+	Next string // "" at the end
 }
 
 // artifactMark begins the state key for the version of an artifact that belongs to

@@ -2,9 +2,10 @@ package forks
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/history"
 	"github.com/rethread/rethread/shared/store/keys"
@@ -13,116 +14,198 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// treeDepth limits how far the tree of forks is followed, in case of an impossible
-// cycle.
-const treeDepth = 1000
+// childrenAtOnce is how many forks of a session are read at a time: one request for their
+// records, and one for the sessions.
+const childrenAtOnce = 100
 
 // Forks implements session.Rewinder. A deleted session stays in the tree while it
-// has forks.
-func (s *Store) Forks(ctx context.Context, userID, id string) (session.Branch, error) {
-	h, err := s.sessions.Header(ctx, userID, id)
+// has forks. A page shows each session after its source: where it goes on from an earlier
+// page, the sources are repeated.
+func (s *Store) Forks(ctx context.Context, q session.TreeQuery) (session.TreePage, error) {
+	h, err := s.sessions.Header(ctx, q.UserID, q.SessionID)
 	if err != nil {
-		return session.Branch{}, err
+		return session.TreePage{}, err
 	}
-	b, log, err := s.root(ctx, h)
-	if err != nil {
-		return session.Branch{}, fmt.Errorf("forks of session %s: %w", id, err)
+	if q.Alone {
+		return session.TreePage{Root: branchOf(h)}, nil
 	}
-	if err = s.growTree(ctx, &b, log, 0); err == nil {
+	w := walk{s: s, limit: q.Limit}
+	if q.After == "" {
+		err = w.begin(ctx, h)
+	} else {
+		err = w.resume(ctx, h, q.After)
+	}
+	if err == nil {
+		err = w.run(ctx)
+	}
+	if err == nil {
 		err = s.logs.CheckExists(ctx, h.Log)
 	}
-	return b, err
-}
-
-// root follows the origins of a fork to the session that is not a fork.
-func (s *Store) root(ctx context.Context, h *sessions.Header) (session.Branch, string, error) {
-	b, log, from := branchOf(h), h.Log, h.Origin
-	for depth := 0; from != nil; depth++ {
-		if depth == treeDepth {
-			return b, log, fmt.Errorf("log %s has no root", log)
-		}
-		above, next, _, err := s.branch(ctx, from.Session, from.Log)
-		if errors.Is(err, table.ErrUnreadable) { // the tree begins below it
-			s.LeftOut(ctx, keys.SessionKey(from.Session), err)
-			return b, log, nil
-		}
-		if err != nil {
-			return b, log, err
-		}
-		b, log, from = above, from.Log, next
-	}
-	return b, log, nil
-}
-
-// branch reads a session by its log, whether it exists or was deleted; stored is false
-// if it is neither.
-func (s *Store) branch(ctx context.Context, id, log string) (b session.Branch, from *sessions.Origin, stored bool, err error) {
-	var h sessions.Header
-	found, err := s.DB.Get(ctx, keys.SessionKey(id), &h)
 	if err != nil {
-		return session.Branch{}, nil, false, err
+		return session.TreePage{}, fmt.Errorf("forks of session %s: %w", q.SessionID, err)
 	}
-	if found && h.Log == log {
-		return branchOf(&h), h.Origin, true, nil
-	}
-	var left sessions.DeletedLog
-	if stored, err = s.DB.Get(ctx, keys.DeletedKey(log), &left); err != nil {
-		return session.Branch{}, nil, false, err
-	}
-	b = session.Branch{ID: id, Deleted: true, CreatedTime: left.Created, Children: []session.Branch{}}
-	fillOrigin(&b, left.Origin)
-	return b, left.Origin, stored, nil
+	return session.TreePage{Root: w.path[0].tree(), Next: w.next}, nil
 }
 
-func branchOf(h *sessions.Header) session.Branch {
-	b := session.Branch{ID: h.ID(), Name: h.Name, CreatedTime: h.Created, Children: []session.Branch{}}
-	fillOrigin(&b, h.Origin)
-	return b
+// walk visits a tree, each session before its forks, until it has as many as it may.
+type walk struct {
+	s     *Store
+	limit int
+	shown int
+	path  []*node // from the root to the sessions whose forks are visited
+	last  *node   // the session visited last
+	next  string
 }
 
-// fillOrigin sets where a branch left its parent.
-func fillOrigin(b *session.Branch, o *sessions.Origin) {
-	if o != nil {
-		b.RewindBeforeInvocationID, b.BoundaryFound, b.ForkedAtSeq = o.Before, o.Found, o.Base
-	}
+// node is a session of the tree, with those of its forks that are visited.
+type node struct {
+	session.Branch
+	log      string
+	parent   *node
+	children []*node
+	after    string // the sort key of the last of its forks that was visited
+	pending  []*node
+	whole    bool // whether all its forks have been read
 }
 
-// growTree adds the forks of a log to its branch, recursively.
-func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, depth int) error {
-	if depth == treeDepth {
-		return fmt.Errorf("log %s has too deep a tree", log)
+func (n *node) tree() session.Branch {
+	for _, c := range n.children {
+		n.Children = append(n.Children, c.tree())
 	}
-	children, err := s.shownChildren(ctx, log)
+	return n.Branch
+}
+
+// begin starts at the root of a session's tree.
+func (w *walk) begin(ctx context.Context, h *sessions.Header) error {
+	root, err := w.s.root(ctx, h.Origin)
 	if err != nil {
 		return err
 	}
-	for _, c := range children {
-		under, _, stored, err := s.branch(ctx, c.Session, c.Log())
-		if errors.Is(err, table.ErrUnreadable) {
-			s.LeftOut(ctx, keys.SessionKey(c.Session), err)
-			continue
+	if root == nil {
+		root = nodeOf(h)
+	}
+	w.visit(root)
+	return nil
+}
+
+// resume goes on after a session, where an earlier page ended.
+func (w *walk) resume(ctx context.Context, h *sessions.Header, after string) error {
+	at := strings.Split(after, "/")
+	if len(at) != 4 {
+		return notOfThisTree()
+	}
+	last, parent := spot{id: at[0], log: at[1]}, spot{id: at[2], log: at[3]}
+	found, err := w.s.found(ctx, []spot{parent, last})
+	if err != nil {
+		return err
+	}
+	if parent.log == "" { // the last one was the root
+		parent, last = last, spot{}
+		found[0] = found[1]
+	}
+	if found[0].node == nil || rootLog(found[0].origin, parent.log) != rootLog(h.Origin, h.Log) {
+		return notOfThisTree()
+	}
+	above, err := w.s.ancestors(ctx, found[0].origin)
+	if err != nil {
+		return err
+	}
+	for _, n := range append(above, found[0].node) {
+		w.goOn(n)
+	}
+	if last.log != "" {
+		w.path[len(w.path)-1].after = keys.PrefixChild + last.log
+		if n := found[1].node; n != nil {
+			w.goOn(n)
 		}
-		if err != nil {
-			return err
-		}
-		if !stored { // it is about to be, or its forking was interrupted
-			continue
-		}
-		if err := s.growTree(ctx, &under, c.Log(), depth+1); err != nil {
-			return err
-		}
-		b.Children = append(b.Children, under)
 	}
 	return nil
 }
 
-// shownChildren returns the readable forks of a log; children, which decides
-// whether a log stays, fails if one is unreadable.
-func (s *Store) shownChildren(ctx context.Context, log string) ([]history.Child, error) {
-	var out []history.Child
-	err := s.DB.Pages(ctx, records.Prefix(keys.LogPK(log), keys.PrefixChild, true), func(page []table.Item) (bool, error) {
-		out = append(out, records.DecodeItems[history.Child](ctx, s.Base, page)...)
-		return true, nil
-	})
-	return out, err
+// goOn goes down to a session that an earlier page has shown.
+func (w *walk) goOn(n *node) {
+	if len(w.path) > 0 {
+		w.path[len(w.path)-1].after = keys.PrefixChild + n.log
+	}
+	w.push(n)
+}
+
+func notOfThisTree() error {
+	return fault.Field(fault.Malformed, "cursor", "does not name a session that is still in this tree: read it from the beginning")
+}
+
+// visit shows a session and goes down to it.
+func (w *walk) visit(n *node) {
+	w.push(n)
+	w.shown++
+}
+
+func (w *walk) push(n *node) {
+	if len(w.path) > 0 {
+		n.parent = w.path[len(w.path)-1]
+		n.parent.children = append(n.parent.children, n)
+	}
+	w.path, w.last = append(w.path, n), n
+}
+
+// run visits what follows.
+func (w *walk) run(ctx context.Context) error {
+	for depth := len(w.path) - 1; depth >= 0; {
+		at := w.path[depth]
+		if len(at.pending) == 0 && !at.whole {
+			if err := w.s.readForks(ctx, at); err != nil {
+				return err
+			}
+		}
+		if len(at.pending) == 0 {
+			depth-- // the root stays on the path
+			if depth >= 0 {
+				w.path = w.path[:depth+1]
+			}
+			continue
+		}
+		if w.limit > 0 && w.shown >= w.limit {
+			w.next = w.last.ID + "/" + w.last.log + "/"
+			if p := w.last.parent; p != nil {
+				w.next += p.ID + "/" + p.log
+			} else {
+				w.next += "/"
+			}
+			return nil
+		}
+		n := at.pending[0]
+		at.pending = at.pending[1:]
+		w.visit(n)
+		depth++
+	}
+	return nil
+}
+
+// readForks reads the next forks of a session.
+func (s *Store) readForks(ctx context.Context, n *node) error {
+	q := records.Prefix(keys.LogPK(n.log), keys.PrefixChild, true)
+	if q.Limit = childrenAtOnce; n.after != "" {
+		q.From = n.after + "\x00"
+	}
+	page, err := s.DB.Query(ctx, q)
+	if err != nil {
+		return err
+	}
+	var spots []spot
+	for _, c := range records.DecodeItems[history.Child](ctx, s.Base, page.Items) {
+		spots = append(spots, spot{id: c.Session, log: c.Log()})
+	}
+	found, err := s.found(ctx, spots)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if f.node != nil { // else it is about to be stored, or its forking was interrupted
+			n.pending = append(n.pending, f.node)
+		}
+	}
+	if n.whole = page.Next == nil; !n.whole {
+		n.after = table.Text(page.Items[len(page.Items)-1], table.SK)
+	}
+	return nil
 }

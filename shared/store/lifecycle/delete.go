@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +21,8 @@ const (
 	// purgeTime is how long a deletion removes items before it leaves the rest to
 	// Sweep, well within a request's 29 s.
 	purgeTime = 15 * time.Second
+	// forksAtOnce is how many forks of a deleted session are read at a time.
+	forksAtOnce = 100
 )
 
 // tasksDeleted is the tombstone that readers of a log's tasks find after the last
@@ -111,8 +115,8 @@ func (s *Store) purge(
 // log. It does so before it counts the forks, so that a fork that is deleted
 // concurrently either is not counted or finds the record and puts it back.
 func (s *Store) suspendDeletion(ctx context.Context, log string) (held bool, err error) {
-	children, err := s.readers(ctx, log)
-	if err != nil || len(children) == 0 {
+	read, err := s.isRead(ctx, log)
+	if err != nil || !read {
 		return false, err
 	}
 	hide := []table.Change{table.Remove(table.At(keys.AttrGPK)), table.Remove(table.At(keys.AttrGSK))}
@@ -120,48 +124,77 @@ func (s *Store) suspendDeletion(ctx context.Context, log string) (held bool, err
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		return false, err
 	}
-	if children, err = s.readers(ctx, log); err != nil || len(children) > 0 {
+	if read, err = s.isRead(ctx, log); err != nil || read {
 		return true, err
 	}
 	return false, s.resumeDeletion(ctx, log)
 }
 
-// readers returns the forks that read a deleted session's log. It removes the records
-// of forks that were never stored, and now never will be: a fork is stored only while
-// its source exists.
-func (s *Store) readers(ctx context.Context, log string) ([]history.Child, error) {
-	children, err := s.history.Children(ctx, log)
-	if err != nil {
-		return nil, err
-	}
-	var out []history.Child
-	for _, c := range children {
-		stored, err := s.IsStored(ctx, &c)
+// isRead reports whether forks read a deleted session's log, and looks for one. It removes
+// the records that it meets of forks that were never stored, and now never will be: a fork is
+// stored only while its source exists.
+func (s *Store) isRead(ctx context.Context, log string) (read bool, err error) {
+	q := records.Prefix(keys.LogPK(log), keys.PrefixChild, true)
+	q.Limit = forksAtOnce
+	err = s.DB.Pages(ctx, q, func(page []table.Item) (bool, error) {
+		children := make([]history.Child, len(page))
+		for i, item := range page {
+			if err := table.Decode(item, &children[i]); err != nil {
+				return false, fmt.Errorf("unmarshal a fork: %w", err)
+			}
+		}
+		stored, err := s.stored(ctx, children)
 		if err != nil {
-			return nil, err
+			return false, err
 		}
-		if stored {
-			out = append(out, c)
-			continue
+		var never []table.Item
+		for _, c := range children {
+			if stored[c.Log()] {
+				read = true
+			} else {
+				never = append(never, table.NewKey(c.PK, c.SK).Item())
+			}
 		}
-		if err := s.DB.DeleteItems(ctx, []table.Item{table.NewKey(c.PK, c.SK).Item()}); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+		return !read, s.DB.DeleteItems(ctx, never)
+	})
+	return read, err
 }
 
 // IsStored reports whether a fork exists, or is being deleted, and not only the record
 // of it that is written before. An unreadable one exists.
 func (s *Store) IsStored(ctx context.Context, c *history.Child) (bool, error) {
-	item, err := s.DB.GetItem(ctx, keys.SessionKey(c.Session))
+	stored, err := s.stored(ctx, []history.Child{*c})
+	return stored[c.Log()], err
+}
+
+// stored is IsStored for several forks, by their logs.
+func (s *Store) stored(ctx context.Context, children []history.Child) (map[string]bool, error) {
+	out, wanted := map[string]bool{}, map[table.Key]bool{}
+	for _, c := range children {
+		wanted[keys.SessionKey(c.Session)] = true
+	}
+	items, err := s.DB.BatchGet(ctx, slices.Collect(maps.Keys(wanted)), true)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	if log := table.Text(item, sessions.HeaderLog); item != nil && !sessions.Departed(item) && (log == "" || log == c.Log()) {
-		return true, nil
+	headers := map[string]table.Item{}
+	for _, item := range items {
+		headers[table.Text(item, table.PK)] = item
 	}
-	return s.DB.Get(ctx, keys.DeletedKey(c.Log()), &struct{}{})
+	var others []table.Key
+	for _, c := range children {
+		item := headers[keys.SessionKey(c.Session).PK]
+		log := table.Text(item, sessions.HeaderLog)
+		out[c.Log()] = item != nil && !sessions.Departed(item) && (log == "" || log == c.Log())
+		if !out[c.Log()] {
+			others = append(others, keys.DeletedKey(c.Log()))
+		}
+	}
+	left, err := s.DB.BatchGet(ctx, others, true)
+	for _, item := range left {
+		out[strings.TrimPrefix(table.Text(item, table.PK), keys.PrefixLog)] = true
+	}
+	return out, err
 }
 
 // resumeDeletion puts the pending removal of a log, if there is one, into the

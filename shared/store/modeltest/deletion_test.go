@@ -174,7 +174,9 @@ func reads(id string) map[string]read {
 	out := map[string]read{
 		"session": func(ctx context.Context, s *stores.Store) (any, error) { return s.Get(ctx, "user", id) },
 		"state":   func(ctx context.Context, s *stores.Store) (any, error) { return s.State(ctx, "user", id) },
-		"forks":   func(ctx context.Context, s *stores.Store) (any, error) { return s.Forks(ctx, "user", id) },
+		"forks": func(ctx context.Context, s *stores.Store) (any, error) {
+			return s.Forks(ctx, session.TreeQuery{UserID: "user", SessionID: id})
+		},
 		"changed task": func(ctx context.Context, s *stores.Store) (any, error) {
 			page, err := s.Tasks(ctx, task.Query{SessionID: id, UserID: "user"})
 			if err != nil {

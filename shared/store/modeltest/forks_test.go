@@ -20,11 +20,11 @@ func (r *reader) forks(ctx context.Context, c *conv) (string, error) {
 	if c != r.closely {
 		return "", nil
 	}
-	got, err := r.store.Forks(ctx, c.user, c.id)
+	page, err := r.store.Forks(ctx, session.TreeQuery{UserID: c.user, SessionID: c.id})
 	if err != nil {
 		return "", err
 	}
-	root := c
+	got, root := page.Root, c
 	for root.parent != nil {
 		root = root.parent
 	}

@@ -50,12 +50,12 @@ func TestFork_record(t *testing.T) {
 			t.Fatalf("an interrupted fork: %v", err)
 		}
 		fixture.Fork(t, s, "source", "fork", nil)
-		tree, err := s.Forks(t.Context(), alice, "source")
+		tree, err := s.Forks(t.Context(), session.TreeQuery{UserID: alice, SessionID: "source"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var shown []string
-		for _, b := range tree.Children {
+		for _, b := range tree.Root.Children {
 			shown = append(shown, b.ID)
 		}
 		if diff := cmp.Diff([]string{"fork"}, shown); diff != "" {

@@ -39,7 +39,10 @@ func racedReads() map[string]operation {
 			return err
 		},
 		"state": func(ctx context.Context, s *stores.Store) error { _, err := s.State(ctx, alice, "s"); return err },
-		"forks": func(ctx context.Context, s *stores.Store) error { _, err := s.Forks(ctx, alice, "s"); return err },
+		"forks": func(ctx context.Context, s *stores.Store) error {
+			_, err := s.Forks(ctx, session.TreeQuery{UserID: alice, SessionID: "s"})
+			return err
+		},
 		"tasks": func(ctx context.Context, s *stores.Store) error {
 			_, err := s.Tasks(ctx, task.Query{SessionID: "s", UserID: alice})
 			return err

@@ -235,8 +235,8 @@ func TestFork(t *testing.T) {
 		if got := taskIDs(t, s, "grandson", 0); len(got) != 1 {
 			t.Errorf("tasks %v", got)
 		}
-		tree, err := s.Forks(t.Context(), alice, "grandson")
-		if err != nil || tree.ID != "parent" || !tree.Deleted || tree.Children[0].Children[0].ID != "grandson" {
+		tree, err := s.Forks(t.Context(), session.TreeQuery{UserID: alice, SessionID: "grandson"})
+		if err != nil || tree.Root.ID != "parent" || !tree.Root.Deleted || tree.Root.Children[0].Children[0].ID != "grandson" {
 			t.Errorf("tree %+v, %v", tree, err)
 		}
 	})

@@ -83,7 +83,7 @@ func lists(s *stores.Store) map[string]func(context.Context) error {
 			return err
 		}
 		out["tree of "+id] = func(ctx context.Context) error {
-			_, err := s.Forks(ctx, alice, id)
+			_, err := s.Forks(ctx, session.TreeQuery{UserID: alice, SessionID: id})
 			return err
 		}
 		out["shares of "+id] = func(ctx context.Context) error {

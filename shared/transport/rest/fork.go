@@ -98,11 +98,29 @@ func (a *api) getForks(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := a.Rewinds.Forks(c.Context(), c.user, id)
+	q, err := c.query()
 	if err != nil {
 		return nil, err
 	}
-	return jsonReply(http.StatusOK, data{withChildren(c.permission.Branch(root, id))})
+	p, err := c.pages(q, session.MaxPage, "forks", id)
+	if err != nil {
+		return nil, err
+	}
+	after, err := p.after()
+	if err != nil {
+		return nil, err
+	}
+	page, err := a.Rewinds.Forks(c.Context(), session.TreeQuery{
+		UserID: c.user, SessionID: id, Limit: p.limit, After: after, Alone: c.permission.Guest(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	next, err := p.nextAfter(page.Next)
+	if err != nil {
+		return nil, err
+	}
+	return p.listReply(withChildren(page.Root), next)
 }
 
 // withChildren returns a tree in which every branch has a list of children,

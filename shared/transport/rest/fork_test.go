@@ -2,6 +2,8 @@ package rest_test
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,4 +104,53 @@ func TestBranchChildrenAreNeverNull(t *testing.T) {
 	if n := strings.Count(string(got.body), `"children":[]`); n != 1 || strings.Contains(string(got.body), `"children":null`) {
 		t.Errorf("got %s", got.body)
 	}
+}
+
+// treeView is a session in a tree of forks.
+type treeView struct {
+	ID       string
+	Children []treeView
+}
+
+func TestForks_pages(t *testing.T) {
+	t.Parallel()
+	s := newSystem(t)
+	s.mustCreate(t, alice, `{"id":"s"}`)
+	for range 3 {
+		s.must(t, http.StatusCreated, post(alice, "/sessions/s/fork", ""))
+	}
+	type treePage struct {
+		Data treeView
+		Meta struct {
+			NextCursor *string `json:"next_cursor"`
+		}
+	}
+	whole := decode[treePage](t, s.must(t, http.StatusOK, get(alice, "/sessions/s/forks")))
+	if len(whole.Data.Children) != 3 || whole.Meta.NextCursor != nil {
+		t.Fatalf("the tree: %+v", whole)
+	}
+	var got []treeView
+	for path, pages := "/sessions/s/forks?limit=2", 0; ; pages++ {
+		answer := s.must(t, http.StatusOK, get(alice, path))
+		page := decode[treePage](t, answer)
+		if page.Data.ID != "s" {
+			t.Errorf("page %d begins with %s", pages, page.Data.ID)
+		}
+		got = append(got, page.Data.Children...)
+		next := page.Meta.NextCursor
+		if (next == nil) != (answer.header.Get("Link") == "") {
+			t.Errorf("next %v, Link %q", next, answer.header.Get("Link"))
+		}
+		if next == nil {
+			break
+		}
+		path = "/sessions/s/forks?limit=2&cursor=" + url.QueryEscape(*next)
+	}
+	// A page repeats the fork that it follows.
+	got = slices.CompactFunc(got, func(a, b treeView) bool { return a.ID == b.ID })
+	if diff := cmp.Diff(whole.Data.Children, got); diff != "" {
+		t.Errorf("(-whole +pages)\n%s", diff)
+	}
+	s.mustRefuse(t, http.StatusBadRequest, "", get(alice, "/sessions/s/forks?limit=0"))
+	s.mustRefuse(t, http.StatusBadRequest, "", get(alice, "/sessions/s/forks?cursor=x"))
 }

@@ -30,8 +30,8 @@ func (a *recordingStore) Fork(_ context.Context, f session.ForkOf) (session.Sess
 	return session.Session{ID: f.ID, Version: 1}, nil
 }
 
-func (a *recordingStore) Forks(_ context.Context, _, id string) (session.Branch, error) {
-	return session.Branch{ID: id, Children: []session.Branch{{ID: "child"}}}, nil
+func (a *recordingStore) Forks(_ context.Context, q session.TreeQuery) (session.TreePage, error) {
+	return session.TreePage{Root: session.Branch{ID: q.SessionID, Children: []session.Branch{{ID: "child"}}}}, nil
 }
 
 // listening returns a system whose rewinds and forks reach the returned store.

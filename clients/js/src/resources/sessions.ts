@@ -58,12 +58,26 @@ export class Sessions extends Resource {
     );
   }
 
-  /** The tree of forks that a session belongs to, from its root. */
-  forks(id: string, options?: CallOptions): Promise<Branch> {
-    return this.data(
-      { method: 'GET', path: `${SESSION}/forks`, params: [id], repeat: 'safe' },
-      options,
-    );
+  /** The tree of forks that a session belongs to, from its root. Reads all pages. */
+  async forks(id: string, options?: CallOptions): Promise<Branch> {
+    type Answer = { data: Branch; meta?: { next_cursor: string | null } };
+    let root: Branch | undefined;
+    for (let cursor: string | undefined; ; ) {
+      const { data, meta }: Answer = await this.body<Answer>(
+        {
+          method: 'GET',
+          path: `${SESSION}/forks`,
+          params: [id],
+          query: { cursor },
+          repeat: 'safe',
+        },
+        options,
+      );
+      if (root) add(root, data);
+      else root = data;
+      if (!meta?.next_cursor) return root;
+      cursor = meta.next_cursor;
+    }
   }
 
   /** Restores a session as it was before an invocation. */
@@ -119,5 +133,21 @@ export class States extends Resource {
       { method: 'GET', path: `${SESSION}/state`, params: [sessionId], repeat: 'safe' },
       options,
     );
+  }
+}
+
+// Adds the next page of a tree, which repeats the sessions that lead to its first new one.
+function add(root: Branch, page: Branch): void {
+  let into = root;
+  for (let next = page; ; ) {
+    const [first, ...rest] = next.children;
+    const last = into.children.at(-1);
+    if (!first || last?.id !== first.id || last.created_time !== first.created_time) {
+      into.children.push(...next.children);
+      return;
+    }
+    into.children.push(...rest);
+    into = last;
+    next = first;
   }
 }

@@ -93,8 +93,15 @@ class AsyncSessions(AsyncResource):
         )
 
     async def forks(self, session_id: str, **options: Unpack[CallOptions]) -> Branch:
-        """The tree of forks that a session belongs to, from its root."""
-        return await self._data(Call(path=_SESSION + "/forks", params=(session_id,)), {**options})
+        """The tree of forks that a session belongs to, from its root. Reads all pages."""
+        path, cursor, root = _SESSION + "/forks", None, None
+        while True:
+            call = Call(path=path, params=(session_id,), query={"cursor": cursor})
+            page = await self._body(call, {**options})
+            root = page["data"] if root is None else _joined(root, page["data"])
+            cursor = page.get("meta", {}).get("next_cursor")
+            if not cursor:
+                return root
 
     async def rewind(
         self, session_id: str, request: RewindRequest, **options: Unpack[WriteOptions]
@@ -136,3 +143,16 @@ class AsyncStates(AsyncResource):
 def _once(dry_run: bool | None) -> Repeat:
     """A dry run changes nothing, and a key would have its answer stored."""
     return "safe" if dry_run else "key"
+
+
+def _joined(root: Branch, page: Branch) -> Branch:
+    """Adds the next page of a tree, which repeats the sessions that lead to its first new one."""
+    into, new = root, page["children"]
+    while new:
+        first, last = new[0], into["children"][-1] if into["children"] else None
+        if not last or (last["id"], last["created_time"]) != (first["id"], first["created_time"]):
+            into["children"] += new
+            break
+        into["children"] += new[1:]
+        into, new = last, first["children"]
+    return root

@@ -1,0 +1,191 @@
+package forks
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/history"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// spot names a session and its log.
+type spot struct{ id, log string }
+
+// found is what is stored of a session: its node is nil if it neither exists nor was deleted
+// while it had forks, or cannot be read.
+type found struct {
+	*node
+	origin     *sessions.Origin
+	unreadable bool
+}
+
+// found reads sessions, in two requests for a hundred.
+func (s *Store) found(ctx context.Context, spots []spot) ([]found, error) {
+	headers := make([]table.Key, len(spots))
+	for i, p := range spots {
+		headers[i] = keys.SessionKey(p.id)
+	}
+	stored, err := s.byKey(ctx, headers)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]found, len(spots))
+	var deleted []table.Key
+	for i, p := range spots {
+		item := stored[headers[i]]
+		var h sessions.Header
+		if err := table.Decode(item, &h); item != nil && err != nil {
+			s.LeftOut(ctx, headers[i], err)
+			out[i].unreadable = true
+			continue
+		}
+		if item != nil && h.Log == p.log {
+			out[i] = found{node: nodeOf(&h), origin: h.Origin}
+			continue
+		}
+		deleted = append(deleted, keys.DeletedKey(p.log))
+	}
+	left, err := s.byKey(ctx, deleted)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range spots {
+		item := left[keys.DeletedKey(p.log)]
+		if out[i].node != nil || item == nil {
+			continue
+		}
+		var d sessions.DeletedLog
+		if err := table.Decode(item, &d); err != nil {
+			s.LeftOut(ctx, keys.DeletedKey(p.log), err)
+			out[i].unreadable = true
+			continue
+		}
+		b := session.Branch{ID: p.id, Deleted: true, CreatedTime: d.Created, Children: []session.Branch{}}
+		fillOrigin(&b, d.Origin)
+		out[i] = found{node: &node{Branch: b, log: p.log}, origin: d.Origin}
+	}
+	return out, nil
+}
+
+// byKey reads items by their keys, which may repeat.
+func (s *Store) byKey(ctx context.Context, all []table.Key) (map[table.Key]table.Item, error) {
+	unique := map[table.Key]bool{}
+	var wanted []table.Key
+	for _, k := range all {
+		if !unique[k] {
+			unique[k], wanted = true, append(wanted, k)
+		}
+	}
+	items, err := s.DB.BatchGet(ctx, wanted, true)
+	out := make(map[table.Key]table.Item, len(items))
+	for _, item := range items {
+		out[table.NewKey(table.Text(item, table.PK), table.Text(item, table.SK))] = item
+	}
+	return out, err
+}
+
+// root returns the session that a fork descends from and that is no fork itself, nil for one
+// that is none. If it cannot be read, the tree begins below.
+func (s *Store) root(ctx context.Context, o *sessions.Origin) (*node, error) {
+	if o == nil {
+		return nil, nil
+	}
+	lineage := o.Lineage
+	if n := len(lineage); n > 0 {
+		lineage = lineage[n-1:]
+	}
+	above, err := s.above(ctx, o, lineage)
+	if err == nil && len(above) == len(lineage)+1 {
+		return above[0], nil
+	}
+	if err == nil {
+		above, err = s.ancestors(ctx, o)
+	}
+	if err != nil || len(above) == 0 {
+		return nil, err
+	}
+	return above[0], nil
+}
+
+// ancestors returns the sessions that a fork descends from, the oldest first, from the one
+// after the last that cannot be read on.
+func (s *Store) ancestors(ctx context.Context, o *sessions.Origin) ([]*node, error) {
+	if o == nil {
+		return nil, nil
+	}
+	return s.above(ctx, o, o.Lineage)
+}
+
+// above returns those ancestors that part of a lineage names, and the root.
+func (s *Store) above(ctx context.Context, o *sessions.Origin, lineage []sessions.Lineage) ([]*node, error) {
+	records := make([]table.Key, len(lineage))
+	for i, l := range lineage {
+		records[i] = table.NewKey(keys.LogPK(l.From), keys.PrefixChild+l.Log)
+	}
+	stored, err := s.byKey(ctx, records)
+	if err != nil {
+		return nil, err
+	}
+	var spots []spot
+	for i, l := range slices.Backward(lineage) {
+		var c history.Child
+		if err := table.Decode(stored[records[i]], &c); err != nil {
+			s.LeftOut(ctx, records[i], err)
+		}
+		spots = append(spots, spot{id: c.Session, log: l.Log})
+	}
+	all, err := s.found(ctx, spots)
+	if err != nil {
+		return nil, err
+	}
+	root := spot{id: o.Session, log: o.Log}
+	if len(all) > 0 {
+		if root = (spot{}); all[0].origin != nil {
+			root = spot{id: all[0].origin.Session, log: all[0].origin.Log}
+		}
+	}
+	first, err := s.found(ctx, []spot{root})
+	if err != nil {
+		return nil, err
+	}
+	var out []*node
+	for _, f := range append(first, all...) {
+		if f.node == nil {
+			out = nil
+			continue
+		}
+		out = append(out, f.node)
+	}
+	return out, nil
+}
+
+// rootLog returns the log at the root of the tree that a log belongs to.
+func rootLog(o *sessions.Origin, log string) string {
+	switch {
+	case o == nil:
+		return log
+	case len(o.Lineage) > 0:
+		return o.Lineage[len(o.Lineage)-1].From
+	}
+	return o.Log
+}
+
+func nodeOf(h *sessions.Header) *node {
+	return &node{Branch: branchOf(h), log: h.Log, whole: h.ForkCount == 0} // a session that was never forked has no forks
+}
+
+func branchOf(h *sessions.Header) session.Branch {
+	b := session.Branch{ID: h.ID(), Name: h.Name, CreatedTime: h.Created, Children: []session.Branch{}}
+	fillOrigin(&b, h.Origin)
+	return b
+}
+
+// fillOrigin sets where a branch left its parent.
+func fillOrigin(b *session.Branch, o *sessions.Origin) {
+	if o != nil {
+		b.RewindBeforeInvocationID, b.BoundaryFound, b.ForkedAtSeq = o.Before, o.Found, o.Base
+	}
+}
