@@ -72,17 +72,17 @@ class Server:
 class LocalSystem(Server):
     """Rethread on this machine, with data in memory and tokens for its users."""
 
-    def __init__(self) -> None:
+    def __init__(self, **settings: str) -> None:
         assert _PROGRAM.exists(), f"{_PROGRAM} is missing: run `make build`"
         super().__init__(
             [str(_PROGRAM), "-root", str(ROOT), "-http", "127.0.0.1:0", "-ws", "127.0.0.1:0", "-data", ""],
             r"Rethread answers on (http://\S+)",
             ROOT,
-            {"LOG_LEVEL": "error", "APP_STATE_WRITERS": "users"},
+            {"LOG_LEVEL": "error", "APP_STATE_WRITERS": "users", **settings},
         )
 
-    def token(self, user_id: str) -> str:
-        answer = httpx.post(self.url + "/dev/token", json={"user_id": user_id})
+    def token(self, user_id: str, scope: str = "") -> str:
+        answer = httpx.post(self.url + "/dev/token", json={"user_id": user_id, "scope": scope})
         answer.raise_for_status()
         token: str = answer.json()["token"]
         return token

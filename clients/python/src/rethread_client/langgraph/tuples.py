@@ -19,19 +19,21 @@ def place(config: RunnableConfig) -> tuple[str, str, str | None]:
     return str(where["thread_id"]), where.get("checkpoint_ns", ""), where.get("checkpoint_id")
 
 
-def config_of(thread_id: str, namespace: str, checkpoint: str) -> RunnableConfig:
-    """Returns the config that names a checkpoint."""
+def config_of(whose: Mapping[str, Any], thread_id: str, namespace: str, checkpoint: str) -> RunnableConfig:
+    """Returns the config that names a checkpoint, and the user if `whose` has one."""
     where = {"thread_id": thread_id, "checkpoint_ns": namespace, "checkpoint_id": checkpoint}
-    return {"configurable": where}
+    return {"configurable": {**whose, **where}}
 
 
-def tuple_of(codec: Codec, history: History, thread_id: str, known: Checkpoint) -> CheckpointTuple:
+def tuple_of(
+    codec: Codec, history: History, whose: Mapping[str, Any], thread_id: str, known: Checkpoint
+) -> CheckpointTuple:
     """Returns a checkpoint with copies of its values and pending writes."""
-    parent = config_of(thread_id, known.namespace, known.parent) if known.parent else None
+    parent = config_of(whose, thread_id, known.namespace, known.parent) if known.parent else None
     checkpoint: Any = codec.load(known.body)
     checkpoint["channel_values"] = {name: loaded(codec, value) for name, value in known.values.items()}
     return CheckpointTuple(
-        config_of(thread_id, known.namespace, known.id),
+        config_of(whose, thread_id, known.namespace, known.id),
         checkpoint,
         codec.load(known.metadata),
         parent,

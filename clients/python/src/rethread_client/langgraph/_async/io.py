@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -33,9 +33,9 @@ class Recent(Generic[T]):
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._per_loop: dict[asyncio.AbstractEventLoop, OrderedDict[str, T]] = {}
+        self._per_loop: dict[asyncio.AbstractEventLoop, OrderedDict[Hashable, T]] = {}
 
-    def get(self, name: str, make: Callable[[], T]) -> T:
+    def get(self, name: Hashable, make: Callable[[], T]) -> T:
         """Returns what has a name, and makes it if there is none."""
         known = self._of_loop(asyncio.get_running_loop())
         if name not in known:
@@ -45,11 +45,11 @@ class Recent(Generic[T]):
             known.popitem(last=False)
         return known[name]
 
-    def _of_loop(self, loop: asyncio.AbstractEventLoop) -> OrderedDict[str, T]:
+    def _of_loop(self, loop: asyncio.AbstractEventLoop) -> OrderedDict[Hashable, T]:
         """Returns what the loop has used, and forgets what loops that have ended used."""
         known = self._per_loop.get(loop)
         if known is None:
-            known = OrderedDict[str, T]()
+            known = OrderedDict[Hashable, T]()
             live = {other: used for other, used in self._per_loop.items() if not other.is_closed()}
             self._per_loop = {**live, loop: known}
         return known

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -33,6 +34,9 @@ from .thread import AsyncThread
 # Threads whose history is kept in memory.
 _KEPT = 64
 
+# Names no user: the client's own.
+_OWN: Mapping[str, str] = MappingProxyType({})
+
 
 class AsyncRethreadSaver(AsyncBase):
     """Stores each thread as a session of Rethread.
@@ -46,6 +50,9 @@ class AsyncRethreadSaver(AsyncBase):
 
     Args:
       client: the client of the user who owns the threads; the caller closes it.
+      user_key: with a client of a service, the member of `config["configurable"]` with the id of the
+        user who owns the thread, such as "user_id". Each config must have it; methods without a
+        config are of the client's own user, such as that of `client.with_user`.
       agent: the agent of the sessions, and author of its messages; at most 128 characters.
       messages: the channel with the conversation.
       serde: the serializer. With one that is not a JsonPlusSerializer, such as an
@@ -56,12 +63,14 @@ class AsyncRethreadSaver(AsyncBase):
         self,
         client: AsyncRethread,
         *,
+        user_key: str | None = None,
         agent: str = "langgraph",
         messages: str = "messages",
         serde: SerializerProtocol | None = None,
     ) -> None:
         super().__init__(serde=serde)
         self._client = client
+        self._user_key = user_key
         self._agent = agent
         self._messages = messages
         self._reset()
@@ -87,9 +96,10 @@ class AsyncRethreadSaver(AsyncBase):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Returns the checkpoint that a config names, or the newest one that the session shows."""
         thread_id, namespace, wanted = tuples.place(config)
-        async with self._thread(thread_id).read() as history:
+        whose = self._whose(config)
+        async with self._thread(thread_id, whose).read() as history:
             known = history.checkpoints.get((namespace, wanted)) if wanted else history.latest(namespace)
-            return tuples.tuple_of(self._codec, history, thread_id, known) if known else None
+            return tuples.tuple_of(self._codec, history, whose, thread_id, known) if known else None
 
     async def alist(
         self,
@@ -104,14 +114,15 @@ class AsyncRethreadSaver(AsyncBase):
         Without a config these are the checkpoints of all threads of the user and the agent.
         """
         where = (config or {}).get("configurable", {})
+        whose = self._whose(config) if config else _OWN
         end = get_checkpoint_id(before) if before else None
         left = limit
-        async for thread_id in self._thread_ids(where):
+        async for thread_id in self._thread_ids(where, whose):
             if left == 0:
                 return
-            async with self._thread(thread_id).read() as history:
+            async with self._thread(thread_id, whose).read() as history:
                 found = tuples.matching(self._codec, history, where, filter or {}, end)[:left]
-                listed = [tuples.tuple_of(self._codec, history, thread_id, record) for record in found]
+                listed = [tuples.tuple_of(self._codec, history, whose, thread_id, record) for record in found]
             left = None if left is None else left - len(listed)
             for one in listed:
                 yield one
@@ -126,8 +137,9 @@ class AsyncRethreadSaver(AsyncBase):
         """Stores a checkpoint, with what it changes. If it exists already, nothing changes."""
         thread_id, namespace, parent = tuples.place(config)
         known = cast("Mapping[str, Any]", get_serializable_checkpoint_metadata(config, metadata))
-        await self._thread(thread_id).put(Put(namespace, parent, checkpoint, known, new_versions))
-        return tuples.config_of(thread_id, namespace, checkpoint["id"])
+        whose = self._whose(config)
+        await self._thread(thread_id, whose).put(Put(namespace, parent, checkpoint, known, new_versions))
+        return tuples.config_of(whose, thread_id, namespace, checkpoint["id"])
 
     async def aput_writes(
         self,
@@ -141,7 +153,7 @@ class AsyncRethreadSaver(AsyncBase):
         indexed = [(WRITES_IDX_MAP.get(c, at), c, value) for at, (c, value) in enumerate(writes)]
         if indexed and checkpoint:
             put = PutWrites(namespace, checkpoint, task_id, task_path, indexed)
-            await self._thread(thread_id).put_writes(put)
+            await self._thread(thread_id, self._whose(config)).put_writes(put)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Deletes a thread's session with everything in it."""
@@ -159,7 +171,7 @@ class AsyncRethreadSaver(AsyncBase):
             return [key for key, known in found if self._codec.load(known.metadata).get("run_id") in runs]
 
         if runs:
-            async for thread_id in self._thread_ids({}):
+            async for thread_id in self._thread_ids({}, _OWN):
                 await self._thread(thread_id).forget(of_runs)
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
@@ -195,23 +207,36 @@ class AsyncRethreadSaver(AsyncBase):
     ) -> Mapping[str, DeltaChannelHistory]:
         """Returns the writes of channels since they were last stored as a whole."""
         thread_id, namespace, wanted = tuples.place(config)
-        async with self._thread(thread_id).read() as history:
+        async with self._thread(thread_id, self._whose(config)).read() as history:
             known = history.checkpoints.get((namespace, wanted)) if wanted else history.latest(namespace)
             return tuples.changes(self._codec, history, known, channels)
 
-    def _thread(self, thread_id: str) -> AsyncThread:
+    def _whose(self, config: RunnableConfig) -> Mapping[str, str]:
+        """Returns the member of a config that names the user for whom a service acts, if any does."""
+        if self._user_key is None:
+            return _OWN
+        user: Any = config.get("configurable", {}).get(self._user_key)
+        if not isinstance(user, str):
+            raise ValueError(f'config["configurable"]["{self._user_key}"] names no user')
+        return {self._user_key: user}
+
+    def _of(self, whose: Mapping[str, str]) -> AsyncRethread:
+        """Returns the client of the user that a config names."""
+        return self._client.with_user(*whose.values()) if whose else self._client
+
+    def _thread(self, thread_id: str, whose: Mapping[str, str] = _OWN) -> AsyncThread:
         self._used()
         return self._threads.get(
-            thread_id,
-            lambda: AsyncThread(self._client, self._codec, self._events, thread_id, self._agent),
+            (thread_id, *whose.values()),
+            lambda: AsyncThread(self._of(whose), self._codec, self._events, thread_id, self._agent),
         )
 
-    async def _thread_ids(self, where: Mapping[str, Any]) -> AsyncIterator[str]:
+    async def _thread_ids(self, where: Mapping[str, Any], whose: Mapping[str, str]) -> AsyncIterator[str]:
         """Yields the thread that a config names, or all of the user and the agent."""
         if "thread_id" in where:
             yield str(where["thread_id"])
             return
-        async for session in self._client.sessions.list(agent=self._agent, limit=1000):
+        async for session in self._of(whose).sessions.list(agent=self._agent, limit=1000):
             thread_id = thread_in(session["id"], session["metadata"])
             if thread_id is not None:
                 yield thread_id

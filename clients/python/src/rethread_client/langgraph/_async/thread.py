@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from ..._async.client import AsyncRethread
 from ..._async.io import sleep
+from ..._core.pages import Page
 from ...errors import ConflictError, NotFoundError
 from ..appends import Event, Events
 from ..history import History
@@ -199,12 +200,18 @@ class AsyncThread:
         """Returns whether the history is complete; None if its last event is not in the log."""
         known = history.head > 0
         after = history.head - 1 if known else None
-        page = await self._client.events.list(self._session, view="all", limit=1000, after=after).page()
+        page = await self._page(after)
         events = cast("list[dict[str, Any]]", page.data)
         if known:
             if not events or events[0]["id"] != history.last_id:
                 return None
             events = events[1:]
+            if not events and page.next_cursor is not None:  # it fills the page alone
+                page = await self._page(history.head)
+                events = cast("list[dict[str, Any]]", page.data)
         for event in events:
             history.add(event)
         return page.next_cursor is None
+
+    async def _page(self, after: int | None) -> Page[Any]:
+        return await self._client.events.list(self._session, view="all", limit=1000, after=after).page()

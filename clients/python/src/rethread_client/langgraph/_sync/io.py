@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -23,10 +23,10 @@ class Recent(Generic[T]):
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._known: OrderedDict[str, T] = OrderedDict()
+        self._known: OrderedDict[Hashable, T] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, name: str, make: Callable[[], T]) -> T:
+    def get(self, name: Hashable, make: Callable[[], T]) -> T:
         """Returns what has a name, and makes it if there is none."""
         with self._lock:
             if name not in self._known:

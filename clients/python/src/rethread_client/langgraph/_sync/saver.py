@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -34,6 +35,9 @@ from .thread import Thread
 # Threads whose history is kept in memory.
 _KEPT = 64
 
+# Names no user: the client's own.
+_OWN: Mapping[str, str] = MappingProxyType({})
+
 
 class RethreadSaver(Base):
     """Stores each thread as a session of Rethread.
@@ -47,6 +51,9 @@ class RethreadSaver(Base):
 
     Args:
       client: the client of the user who owns the threads; the caller closes it.
+      user_key: with a client of a service, the member of `config["configurable"]` with the id of the
+        user who owns the thread, such as "user_id". Each config must have it; methods without a
+        config are of the client's own user, such as that of `client.with_user`.
       agent: the agent of the sessions, and author of its messages; at most 128 characters.
       messages: the channel with the conversation.
       serde: the serializer. With one that is not a JsonPlusSerializer, such as an
@@ -57,12 +64,14 @@ class RethreadSaver(Base):
         self,
         client: Rethread,
         *,
+        user_key: str | None = None,
         agent: str = "langgraph",
         messages: str = "messages",
         serde: SerializerProtocol | None = None,
     ) -> None:
         super().__init__(serde=serde)
         self._client = client
+        self._user_key = user_key
         self._agent = agent
         self._messages = messages
         self._reset()
@@ -88,9 +97,10 @@ class RethreadSaver(Base):
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Returns the checkpoint that a config names, or the newest one that the session shows."""
         thread_id, namespace, wanted = tuples.place(config)
-        with self._thread(thread_id).read() as history:
+        whose = self._whose(config)
+        with self._thread(thread_id, whose).read() as history:
             known = history.checkpoints.get((namespace, wanted)) if wanted else history.latest(namespace)
-            return tuples.tuple_of(self._codec, history, thread_id, known) if known else None
+            return tuples.tuple_of(self._codec, history, whose, thread_id, known) if known else None
 
     def list(
         self,
@@ -105,14 +115,15 @@ class RethreadSaver(Base):
         Without a config these are the checkpoints of all threads of the user and the agent.
         """
         where = (config or {}).get("configurable", {})
+        whose = self._whose(config) if config else _OWN
         end = get_checkpoint_id(before) if before else None
         left = limit
-        for thread_id in self._thread_ids(where):
+        for thread_id in self._thread_ids(where, whose):
             if left == 0:
                 return
-            with self._thread(thread_id).read() as history:
+            with self._thread(thread_id, whose).read() as history:
                 found = tuples.matching(self._codec, history, where, filter or {}, end)[:left]
-                listed = [tuples.tuple_of(self._codec, history, thread_id, record) for record in found]
+                listed = [tuples.tuple_of(self._codec, history, whose, thread_id, record) for record in found]
             left = None if left is None else left - len(listed)
             for one in listed:
                 yield one
@@ -127,8 +138,9 @@ class RethreadSaver(Base):
         """Stores a checkpoint, with what it changes. If it exists already, nothing changes."""
         thread_id, namespace, parent = tuples.place(config)
         known = cast("Mapping[str, Any]", get_serializable_checkpoint_metadata(config, metadata))
-        self._thread(thread_id).put(Put(namespace, parent, checkpoint, known, new_versions))
-        return tuples.config_of(thread_id, namespace, checkpoint["id"])
+        whose = self._whose(config)
+        self._thread(thread_id, whose).put(Put(namespace, parent, checkpoint, known, new_versions))
+        return tuples.config_of(whose, thread_id, namespace, checkpoint["id"])
 
     def put_writes(
         self,
@@ -142,7 +154,7 @@ class RethreadSaver(Base):
         indexed = [(WRITES_IDX_MAP.get(c, at), c, value) for at, (c, value) in enumerate(writes)]
         if indexed and checkpoint:
             put = PutWrites(namespace, checkpoint, task_id, task_path, indexed)
-            self._thread(thread_id).put_writes(put)
+            self._thread(thread_id, self._whose(config)).put_writes(put)
 
     def delete_thread(self, thread_id: str) -> None:
         """Deletes a thread's session with everything in it."""
@@ -160,7 +172,7 @@ class RethreadSaver(Base):
             return [key for key, known in found if self._codec.load(known.metadata).get("run_id") in runs]
 
         if runs:
-            for thread_id in self._thread_ids({}):
+            for thread_id in self._thread_ids({}, _OWN):
                 self._thread(thread_id).forget(of_runs)
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
@@ -196,23 +208,36 @@ class RethreadSaver(Base):
     ) -> Mapping[str, DeltaChannelHistory]:
         """Returns the writes of channels since they were last stored as a whole."""
         thread_id, namespace, wanted = tuples.place(config)
-        with self._thread(thread_id).read() as history:
+        with self._thread(thread_id, self._whose(config)).read() as history:
             known = history.checkpoints.get((namespace, wanted)) if wanted else history.latest(namespace)
             return tuples.changes(self._codec, history, known, channels)
 
-    def _thread(self, thread_id: str) -> Thread:
+    def _whose(self, config: RunnableConfig) -> Mapping[str, str]:
+        """Returns the member of a config that names the user for whom a service acts, if any does."""
+        if self._user_key is None:
+            return _OWN
+        user: Any = config.get("configurable", {}).get(self._user_key)
+        if not isinstance(user, str):
+            raise ValueError(f'config["configurable"]["{self._user_key}"] names no user')
+        return {self._user_key: user}
+
+    def _of(self, whose: Mapping[str, str]) -> Rethread:
+        """Returns the client of the user that a config names."""
+        return self._client.with_user(*whose.values()) if whose else self._client
+
+    def _thread(self, thread_id: str, whose: Mapping[str, str] = _OWN) -> Thread:
         self._used()
         return self._threads.get(
-            thread_id,
-            lambda: Thread(self._client, self._codec, self._events, thread_id, self._agent),
+            (thread_id, *whose.values()),
+            lambda: Thread(self._of(whose), self._codec, self._events, thread_id, self._agent),
         )
 
-    def _thread_ids(self, where: Mapping[str, Any]) -> Iterator[str]:
+    def _thread_ids(self, where: Mapping[str, Any], whose: Mapping[str, str]) -> Iterator[str]:
         """Yields the thread that a config names, or all of the user and the agent."""
         if "thread_id" in where:
             yield str(where["thread_id"])
             return
-        for session in self._client.sessions.list(agent=self._agent, limit=1000):
+        for session in self._of(whose).sessions.list(agent=self._agent, limit=1000):
             thread_id = thread_in(session["id"], session["metadata"])
             if thread_id is not None:
                 yield thread_id

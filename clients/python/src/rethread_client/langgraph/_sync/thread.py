@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from typing import Any, cast
 
+from ..._core.pages import Page
 from ..._sync.client import Rethread
 from ..._sync.io import sleep
 from ...errors import ConflictError, NotFoundError
@@ -198,12 +199,18 @@ class Thread:
         """Returns whether the history is complete; None if its last event is not in the log."""
         known = history.head > 0
         after = history.head - 1 if known else None
-        page = self._client.events.list(self._session, view="all", limit=1000, after=after).page()
+        page = self._page(after)
         events = cast("list[dict[str, Any]]", page.data)
         if known:
             if not events or events[0]["id"] != history.last_id:
                 return None
             events = events[1:]
+            if not events and page.next_cursor is not None:  # it fills the page alone
+                page = self._page(history.head)
+                events = cast("list[dict[str, Any]]", page.data)
         for event in events:
             history.add(event)
         return page.next_cursor is None
+
+    def _page(self, after: int | None) -> Page[Any]:
+        return self._client.events.list(self._session, view="all", limit=1000, after=after).page()
