@@ -24,7 +24,7 @@ type DeletedLog struct {
 }
 
 // SweepLater has a deleted session's log swept sweep.Grace from now.
-func (s *Store) SweepLater(ctx context.Context, log string, conditions ...table.Condition) error {
+func (s *departures) SweepLater(ctx context.Context, log string, conditions ...table.Condition) error {
 	return s.DB.Update(ctx, keys.DeletedKey(log), []table.Change{
 		table.Set(table.At(keys.AttrGPK), keys.GpkDeleted), table.Set(table.At(keys.AttrGSK), keys.ActivitySK(s.Millis(), log)),
 	}, conditions...)
@@ -32,13 +32,13 @@ func (s *Store) SweepLater(ctx context.Context, log string, conditions ...table.
 
 // ClearLog removes everything in a log's partition except the record of the pending
 // removal.
-func (s *Store) ClearLog(ctx context.Context, log string) error {
+func (s *departures) ClearLog(ctx context.Context, log string) error {
 	return s.ClearExcept(ctx, log, func(table.Item) bool { return false })
 }
 
 // ClearExcept removes everything in a log's partition except the record of the
 // pending removal and what keep selects.
-func (s *Store) ClearExcept(ctx context.Context, log string, keep func(table.Item) bool) error {
+func (s *departures) ClearExcept(ctx context.Context, log string, keep func(table.Item) bool) error {
 	q := KeysOnly(records.Partition(keys.LogPK(log)))
 	return s.DB.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		var doomed []table.Item

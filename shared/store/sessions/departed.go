@@ -39,25 +39,25 @@ func (h *Header) Depart(c table.Condition) table.Write {
 
 // EndDeletion ends a deletion whose transaction wrote Depart: the log takes no more entries, and then
 // the id is free.
-func (s *Store) EndDeletion(ctx context.Context, h *Header) error {
+func (s *departures) EndDeletion(ctx context.Context, h *Header) error {
 	return s.leave(ctx, departed{PK: h.PK, SK: h.SK, Gone: h.Log, Base: h.Base()})
 }
 
-func (s *Store) leave(ctx context.Context, d departed) error {
+func (s *departures) leave(ctx context.Context, d departed) error {
 	if err := s.logs.HoldNext(ctx, d.Gone, d.Base); err != nil {
 		return err
 	}
 	return s.free(ctx, d)
 }
 
-func (s *Store) free(ctx context.Context, d departed) error {
+func (s *departures) free(ctx context.Context, d departed) error {
 	err := s.DB.Delete(ctx, table.NewKey(d.PK, d.SK), table.Equal(table.At(headerGone), d.Gone))
 	return records.Ignoring(err, table.ErrConditionFailed)
 }
 
 // Present returns an item under the key of a header, nil if the session does not exist. It ends
 // a deletion that stopped halfway.
-func (s *Store) Present(ctx context.Context, item table.Item) (table.Item, error) {
+func (s *departures) Present(ctx context.Context, item table.Item) (table.Item, error) {
 	if !Departed(item) {
 		return item, nil
 	}
@@ -77,7 +77,7 @@ func (s *Store) Present(ctx context.Context, item table.Item) (table.Item, error
 }
 
 // ForgetHeader deletes what is left of a session's header when its log has been swept.
-func (s *Store) ForgetHeader(ctx context.Context, id, log string) error {
+func (s *departures) ForgetHeader(ctx context.Context, id, log string) error {
 	item, err := s.DB.GetEventually(ctx, keys.SessionKey(id))
 	if err != nil || table.Text(item, headerGone) != log {
 		return err

@@ -51,7 +51,7 @@ type Lineage struct {
 }
 
 // Inherited implements owner.
-func (s *Store) Inherited(ctx context.Context, l eventlog.Log, seq int64) (*eventlog.Record, error) {
+func (s *reader) Inherited(ctx context.Context, l eventlog.Log, seq int64) (*eventlog.Record, error) {
 	h, err := s.Header(ctx, l.User, l.Session)
 	if err != nil {
 		return nil, err

@@ -15,14 +15,14 @@ import (
 )
 
 // Header reads a session that the user owns.
-func (s *Store) Header(ctx context.Context, userID, id string) (*Header, error) {
+func (s *reader) Header(ctx context.Context, userID, id string) (*Header, error) {
 	item, err := s.DB.GetItem(ctx, keys.SessionKey(id))
 	return s.ownHeader(ctx, item, err, userID, id)
 }
 
 // HeaderEventually is header at half the price, for callers that notice a header that
 // is not the latest.
-func (s *Store) HeaderEventually(ctx context.Context, userID, id string) (*Header, error) {
+func (s *reader) HeaderEventually(ctx context.Context, userID, id string) (*Header, error) {
 	item, err := s.DB.GetEventually(ctx, keys.SessionKey(id))
 	return s.ownHeader(ctx, item, err, userID, id)
 }
@@ -34,7 +34,7 @@ type HeaderReader func(ctx context.Context, userID, id string) (*Header, error)
 // consistent one in the end: only its first call is eventually consistent, at half
 // the price. A session that a lagging replica lacks, or gives another owner, is read
 // again at once.
-func (s *Store) EventualOnce() HeaderReader {
+func (s *reader) EventualOnce() HeaderReader {
 	first := true
 	return func(ctx context.Context, userID, id string) (*Header, error) {
 		if !first {
@@ -49,7 +49,7 @@ func (s *Store) EventualOnce() HeaderReader {
 	}
 }
 
-func (s *Store) ownHeader(ctx context.Context, item table.Item, err error, userID, id string) (*Header, error) {
+func (s *reader) ownHeader(ctx context.Context, item table.Item, err error, userID, id string) (*Header, error) {
 	var h Header
 	if err == nil {
 		item, err = s.Present(ctx, item)
@@ -70,7 +70,7 @@ func (s *Store) ownHeader(ctx context.Context, item table.Item, err error, userI
 
 // NotFoundIfDeleted returns NotFound when the session was deleted during the
 // operation, and err otherwise. Without a header it returns err.
-func (s *Store) NotFoundIfDeleted(ctx context.Context, h *Header, err error) error {
+func (s *reader) NotFoundIfDeleted(ctx context.Context, h *Header, err error) error {
 	if h == nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *Store) NotFoundIfDeleted(ctx context.Context, h *Header, err error) err
 
 // Holds implements eventlog.Owner. If the session has lost the log, that is swept again, since an
 // entry may have come after the last sweep.
-func (s *Store) Holds(ctx context.Context, l eventlog.Log) error {
+func (s *reader) Holds(ctx context.Context, l eventlog.Log) error {
 	now, err := s.Header(ctx, l.User, l.Session)
 	switch {
 	case err == nil && now.Log == l.Name:
@@ -97,11 +97,11 @@ func (s *Store) Holds(ctx context.Context, l eventlog.Log) error {
 func (*Store) StillHolds(l eventlog.Log) table.Write { return Ref{ID: l.Session, Log: l.Name}.Check() }
 
 // Render returns the domain's session for a header and the head of its log.
-func (s *Store) Render(h *Header, at eventlog.Head) (session.Session, error) {
+func (s *reader) Render(h *Header, at eventlog.Head) (session.Session, error) {
 	return s.render(h, at.Last(), max(h.Created, h.ActiveAt(), at.Time))
 }
 
-func (s *Store) render(h *Header, head, updated int64) (session.Session, error) {
+func (s *reader) render(h *Header, head, updated int64) (session.Session, error) {
 	var meta json.RawMessage
 	if err := s.content.Decode(h.Meta, &meta); err != nil {
 		return session.Session{}, fmt.Errorf("metadata of session %s: %w", h.ID(), err)
@@ -137,12 +137,12 @@ func (s *Store) render(h *Header, head, updated int64) (session.Session, error) 
 // HeaderAndHead reads a session and the head of its log. If the head includes a
 // rewind that the header does not, both are read again, so that they belong
 // together.
-func (s *Store) HeaderAndHead(ctx context.Context, userID, id string) (h *Header, at eventlog.Head, err error) {
+func (s *reader) HeaderAndHead(ctx context.Context, userID, id string) (h *Header, at eventlog.Head, err error) {
 	return s.HeaderAndHeadBy(ctx, s.Header, userID, id)
 }
 
 // HeaderAndHeadBy is HeaderAndHead with a HeaderReader.
-func (s *Store) HeaderAndHeadBy(ctx context.Context, read HeaderReader, userID, id string) (h *Header, at eventlog.Head, err error) {
+func (s *reader) HeaderAndHeadBy(ctx context.Context, read HeaderReader, userID, id string) (h *Header, at eventlog.Head, err error) {
 	err = records.Settled(ctx, func() (err error) {
 		if h, err = read(ctx, userID, id); err != nil {
 			return err
@@ -164,7 +164,7 @@ func (s *Store) HeaderAndHeadBy(ctx context.Context, read HeaderReader, userID, 
 
 // createdAgain returns ErrRewound if a session whose log was deleted has another log now,
 // and err otherwise.
-func (s *Store) createdAgain(ctx context.Context, read HeaderReader, h *Header, err error) error {
+func (s *reader) createdAgain(ctx context.Context, read HeaderReader, h *Header, err error) error {
 	now, failed := read(ctx, h.User, h.ID())
 	switch {
 	case failed != nil:

@@ -27,7 +27,7 @@ type LogPosition struct {
 // FindInvocation finds the first entry of a session's log with an invocation,
 // hidden entries included; nil if there is none. The event with the initial state
 // is never undone, so the position of its invocation is right after it.
-func (s *Store) FindInvocation(ctx context.Context, h *Header, id string) (*LogPosition, error) {
+func (s *reader) FindInvocation(ctx context.Context, h *Header, id string) (*LogPosition, error) {
 	bounds, err := s.lowerBounds(ctx, h, id)
 	if err != nil || len(bounds) == 0 {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Store) FindInvocation(ctx context.Context, h *Header, id string) (*LogP
 }
 
 // FindOwnInvocation is FindInvocation in what the session itself has appended.
-func (s *Store) FindOwnInvocation(ctx context.Context, h *Header, id string) (*LogPosition, error) {
+func (s *reader) FindOwnInvocation(ctx context.Context, h *Header, id string) (*LogPosition, error) {
 	var bound eventlog.LowerBound
 	found, err := s.DB.Get(ctx, keys.InvocationKey(h.Log, id), &bound)
 	if err != nil || !found {
@@ -62,7 +62,7 @@ func (s *Store) FindOwnInvocation(ctx context.Context, h *Header, id string) (*L
 
 // FindInvocationUpTo is FindInvocation for callers that have read the log up to a
 // head: it returns table.ErrConditionFailed if the invocation began after that.
-func (s *Store) FindInvocationUpTo(ctx context.Context, h *Header, at eventlog.Head, id string) (*LogPosition, error) {
+func (s *reader) FindInvocationUpTo(ctx context.Context, h *Header, at eventlog.Head, id string) (*LogPosition, error) {
 	found, err := s.FindInvocation(ctx, h, id)
 	if err == nil && found != nil && found.Log == h.Log && found.Rec.First >= at.Next {
 		return nil, table.ErrConditionFailed
@@ -72,7 +72,7 @@ func (s *Store) FindInvocationUpTo(ctx context.Context, h *Header, at eventlog.H
 
 // lowerBounds reads, for each log of a session, the position from which an
 // invocation may begin.
-func (s *Store) lowerBounds(ctx context.Context, h *Header, id string) (map[string]int64, error) {
+func (s *reader) lowerBounds(ctx context.Context, h *Header, id string) (map[string]int64, error) {
 	out := map[string]int64{}
 	var own eventlog.LowerBound
 	found, err := s.DB.Get(ctx, keys.InvocationKey(h.Log, id), &own)
@@ -113,7 +113,7 @@ func (s *Store) lowerBounds(ctx context.Context, h *Header, id string) (map[stri
 
 // FirstInRange finds the first entry of a range, from a position on, with an
 // invocation.
-func (s *Store) FirstInRange(ctx context.Context, r session.Range, from int64, id string) (*LogPosition, error) {
+func (s *reader) FirstInRange(ctx context.Context, r session.Range, from int64, id string) (*LogPosition, error) {
 	var found *LogPosition
 	visit := func(rec *eventlog.Record) (bool, error) {
 		for _, e := range rec.Events {
@@ -151,7 +151,7 @@ func (p *LogPosition) at() session.LogPosition {
 }
 
 // TimelineAt returns what the session showed just before a position of its log.
-func (s *Store) TimelineAt(ctx context.Context, h *Header, p *LogPosition) (session.Timeline, error) {
+func (s *reader) TimelineAt(ctx context.Context, h *Header, p *LogPosition) (session.Timeline, error) {
 	history, err := h.History()
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (s *Store) TimelineAt(ctx context.Context, h *Header, p *LogPosition) (sess
 // UndoTo returns the delta that reverts all changes of state from the head of the
 // session's log back to a position: for each key, its value just before the
 // position. Only entries that change state are read.
-func (s *Store) UndoTo(ctx context.Context, h *Header, at eventlog.Head, p *LogPosition) (session.Delta, error) {
+func (s *reader) UndoTo(ctx context.Context, h *Header, at eventlog.Head, p *LogPosition) (session.Delta, error) {
 	undo := session.Delta{}
 	own := max(p.Seq, h.Base()+1)
 	var known *eventlog.Record
@@ -191,7 +191,7 @@ func (s *Store) UndoTo(ctx context.Context, h *Header, at eventlog.Head, p *LogP
 // undoInherited adds to undo what reverts the changes in the inherited logs, from
 // the fork's source back to the log of a position. Hidden entries count too: a
 // rewind may have kept their changes of the state.
-func (s *Store) undoInherited(ctx context.Context, h *Header, p *LogPosition, undo session.Delta) error {
+func (s *reader) undoInherited(ctx context.Context, h *Header, p *LogPosition, undo session.Delta) error {
 	// A fork never reverts shared keys that its parent changed.
 	mine := func(key string) bool { scope, _ := session.ScopeOf(key); return scope == session.ScopeSession }
 	log, at := h.Origin.Log, h.Origin.At

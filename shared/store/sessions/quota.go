@@ -18,7 +18,7 @@ import (
 
 // CountSessions counts a user's sessions, and those with an active run, in the
 // index, which may lag by a second.
-func (s *Store) CountSessions(ctx context.Context, user string) (sessions, running int64, err error) {
+func (s *counts) CountSessions(ctx context.Context, user string) (sessions, running int64, err error) {
 	err = s.DB.Pages(ctx, table.Query{
 		Index: store.ActivityIndex, Partition: keys.ActivityPK(user),
 		Reading: table.Reading{Members: []string{HeaderStatus}},
@@ -39,7 +39,7 @@ func (s *Store) CountSessions(ctx context.Context, user string) (sessions, runni
 
 // recountSessions replaces the count of the user's sessions;
 // table.ErrConditionFailed if a session was created since it was read.
-func (s *Store) recountSessions(ctx context.Context, user string, was *usage.QuotaItem) (int64, error) {
+func (s *counts) recountSessions(ctx context.Context, user string, was *usage.QuotaItem) (int64, error) {
 	n, _, err := s.CountSessions(ctx, user)
 	if err != nil {
 		return 0, err
@@ -58,10 +58,10 @@ func (s *Store) recountSessions(ctx context.Context, user string, was *usage.Quo
 const countTries = 10
 
 // LimitsBytes implements eventlog.Owner.
-func (s *Store) LimitsBytes() bool { return s.usage.Quotas.Bytes > 0 }
+func (s *counts) LimitsBytes() bool { return s.usage.Quotas.Bytes > 0 }
 
 // AdmitBytes returns fault.Busy if the user may not store more.
-func (s *Store) AdmitBytes(ctx context.Context, user string) error {
+func (s *counts) AdmitBytes(ctx context.Context, user string) error {
 	if s.usage.Quotas.Bytes == 0 {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (s *Store) AdmitBytes(ctx context.Context, user string) error {
 // CountBytes adds to the bytes of a session and of its user in one transaction;
 // the session's deletion subtracts them. If it fails, the data stays stored but
 // uncounted.
-func (s *Store) CountBytes(ctx context.Context, l eventlog.Log, n int64) {
+func (s *counts) CountBytes(ctx context.Context, l eventlog.Log, n int64) {
 	if s.usage.Quotas.Bytes == 0 || n == 0 {
 		return
 	}
@@ -95,7 +95,7 @@ func (s *Store) CountBytes(ctx context.Context, l eventlog.Log, n int64) {
 
 // tryCountBytes makes one attempt; table.ErrConditionFailed if another change
 // came first.
-func (s *Store) tryCountBytes(ctx context.Context, l eventlog.Log, n int64) error {
+func (s *counts) tryCountBytes(ctx context.Context, l eventlog.Log, n int64) error {
 	err := s.DB.Transact(ctx,
 		table.Update(keys.SessionKey(l.Session), []table.Change{table.Add(table.At(headerBytes), n)}, table.Equal(table.At(HeaderLog), l.Name)),
 		table.Update(keys.QuotaKey(l.User), []table.Change{table.Add(table.At(usage.QuotaBytes), n)}))
@@ -110,7 +110,7 @@ func (s *Store) tryCountBytes(ctx context.Context, l eventlog.Log, n int64) erro
 // AdmitSession returns fault.Busy if the user may not have one more session, by
 // the number of sessions or of bytes. The creation itself is counted by an atomic
 // addition, so that concurrent ones do not exceed the limit.
-func (s *Store) AdmitSession(ctx context.Context, user string) error {
+func (s *counts) AdmitSession(ctx context.Context, user string) error {
 	if s.usage.Quotas.Sessions == 0 {
 		return s.AdmitBytes(ctx, user)
 	}
@@ -119,7 +119,7 @@ func (s *Store) AdmitSession(ctx context.Context, user string) error {
 
 // sessionsLeft checks the number of sessions, recounting them if necessary;
 // table.ErrConditionFailed if one was created while they were counted.
-func (s *Store) sessionsLeft(ctx context.Context, user string) error {
+func (s *counts) sessionsLeft(ctx context.Context, user string) error {
 	q, err := s.usage.QuotaItem(ctx, user)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (s *Store) sessionsLeft(ctx context.Context, user string) error {
 // countCreated returns the write that counts a new session, for the transaction
 // that creates it. A session created without being counted is never counted, so
 // that its deletion is not subtracted.
-func (s *Store) countCreated(h *Header) (_ table.Write, counts bool) {
+func (s *counts) countCreated(h *Header) (_ table.Write, counts bool) {
 	var changes []table.Change
 	var admitted []table.Condition
 	if s.usage.Quotas.Sessions > 0 {
@@ -162,7 +162,7 @@ func (s *Store) countCreated(h *Header) (_ table.Write, counts bool) {
 
 // CountDeleted returns the write that subtracts a session from its user's usage,
 // unless that was erased concurrently.
-func (s *Store) CountDeleted(ctx context.Context, h *Header) (_ table.Write, counts bool, err error) {
+func (s *counts) CountDeleted(ctx context.Context, h *Header) (_ table.Write, counts bool, err error) {
 	if !h.Counted && h.Bytes == 0 {
 		return table.Write{}, false, nil
 	}

@@ -14,19 +14,36 @@ import (
 // Store stores sessions. It is safe for concurrent use. What it remembers may be lost or
 // out of date, and no other instance needs it.
 type Store struct {
-	records.Base
-	content     content.Bodies
-	logs        *eventlog.Store
-	usage       *usage.Store
+	*counts
 	retention   session.Retention
 	headerCache *records.Memory[knownHeader]   // by session
 	onTop       *records.Memory[knownActivity] // by partition of the index
 }
 
+// counts counts what users have, and refuses what is more than they may have.
+type counts struct {
+	*reader
+	usage *usage.Store
+}
+
+// reader reads sessions and finds positions in their logs. The only thing that it
+// writes is the end of a deletion that stopped halfway.
+type reader struct {
+	*departures
+	content content.Bodies
+}
+
+// departures ends deletions.
+type departures struct {
+	records.Base
+	logs *eventlog.Store
+}
+
 // New returns a store over the table of base.
 func New(base records.Base, bodies content.Bodies, limits *usage.Store, retention session.Retention, rules compaction.Rules) *Store {
+	read := &reader{departures: &departures{Base: base}, content: bodies}
 	s := &Store{
-		Base: base, content: bodies, usage: limits, retention: retention,
+		counts: &counts{reader: read, usage: limits}, retention: retention,
 		headerCache: &records.Memory[knownHeader]{}, onTop: &records.Memory[knownActivity]{},
 	}
 	s.logs = eventlog.New(base, bodies, s, rules)

@@ -91,7 +91,7 @@ func (l layer) window() taskWindow {
 }
 
 // visitInherited visits the tasks on the inherited part of a timeline, also those that are gone.
-func (s *Store) visitInherited(
+func (s *reader) visitInherited(
 	ctx context.Context, h *sessions.Header, timeline session.Timeline, each func(TaskSeen) (bool, error),
 ) error {
 	found, err := s.readInherited(ctx, h, timeline)
@@ -112,7 +112,7 @@ func (s *Store) visitInherited(
 }
 
 // readInherited reads the tasks on the inherited part of a timeline, by their ids.
-func (s *Store) readInherited(ctx context.Context, h *sessions.Header, timeline session.Timeline) (map[string]TaskSeen, error) {
+func (s *reader) readInherited(ctx context.Context, h *sessions.Header, timeline session.Timeline) (map[string]TaskSeen, error) {
 	all := layers(h, timeline)
 	read := make([]map[string]TaskSeen, len(all))
 	group, ctx := errgroup.WithContext(ctx)
@@ -136,7 +136,7 @@ func (s *Store) readInherited(ctx context.Context, h *sessions.Header, timeline 
 }
 
 // readLayer reads the tasks of one layer.
-func (s *Store) readLayer(ctx context.Context, l layer) (map[string]TaskSeen, error) {
+func (s *reader) readLayer(ctx context.Context, l layer) (map[string]TaskSeen, error) {
 	found := map[string]TaskSeen{}
 	err := s.taskItems(ctx, l.window(), func(seen TaskSeen) (bool, error) {
 		seq, shown := l.seq(seen.Seq)
@@ -154,7 +154,7 @@ func (s *Store) readLayer(ctx context.Context, l layer) (map[string]TaskSeen, er
 }
 
 // findInherited finds a task that a fork took over and has not changed.
-func (s *Store) findInherited(
+func (s *reader) findInherited(
 	ctx context.Context, h *sessions.Header, timeline session.Timeline, id string,
 ) (*TaskSeen, error) {
 	if !h.MayInherit(id) {
@@ -176,7 +176,7 @@ func (s *Store) findInherited(
 
 // seekInherited finds an inherited task by its pointer in the log that its id names; nil if
 // it is not where that says.
-func (s *Store) seekInherited(ctx context.Context, h *sessions.Header, timeline session.Timeline, id string) (*TaskSeen, error) {
+func (s *reader) seekInherited(ctx context.Context, h *sessions.Header, timeline session.Timeline, id string) (*TaskSeen, error) {
 	log, of, ok := h.TaskOrigin(id)
 	if !ok || !slices.ContainsFunc(timeline, func(r session.Range) bool { return r.Log == log }) {
 		return nil, nil
@@ -196,7 +196,7 @@ func (s *Store) seekInherited(ctx context.Context, h *sessions.Header, timeline 
 
 // pickInherited finds a task among those on the inherited part of a timeline; nil if it is
 // not one of them.
-func (s *Store) pickInherited(ctx context.Context, h *sessions.Header, timeline session.Timeline, id string) (*TaskSeen, error) {
+func (s *reader) pickInherited(ctx context.Context, h *sessions.Header, timeline session.Timeline, id string) (*TaskSeen, error) {
 	all, err := s.readInherited(ctx, h, timeline)
 	if seen, ok := all[id]; ok && err == nil && !seen.Item.Gone {
 		return &seen, nil

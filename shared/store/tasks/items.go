@@ -119,7 +119,7 @@ type TaskBody struct {
 }
 
 // ReadTask decodes a task as its own session stores it.
-func (s *Store) ReadTask(ctx context.Context, item *TaskItem) (TaskBody, error) {
+func (s *reader) ReadTask(ctx context.Context, item *TaskItem) (TaskBody, error) {
 	var content TaskBody
 	if err := s.content.Unpack(ctx, item.PK, item.Body, &content); err != nil {
 		return TaskBody{}, fmt.Errorf("task %s: %w", item.SK, err)
@@ -137,7 +137,7 @@ func (b TaskBody) task(sessionID, id string, item *TaskItem) task.Task {
 
 // Shown returns a task as the session shows it: without the messages of invocations
 // that are hidden on its timeline.
-func (s *Store) Shown(
+func (s *reader) Shown(
 	ctx context.Context, h *sessions.Header, timeline session.Timeline, seen TaskSeen,
 ) (task.Task, error) {
 	id, item := seen.Id, seen.Item

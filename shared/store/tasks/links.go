@@ -42,7 +42,7 @@ type linkRef struct {
 
 // AddLink implements task.Links. The reference to the link is written first: if the
 // link does not follow, it refers to nothing.
-func (s *Store) AddLink(ctx context.Context, l task.Link, beginner string) error {
+func (s *links) AddLink(ctx context.Context, l task.Link, beginner string) error {
 	h, err := s.sessions.Header(ctx, l.UserID, l.SessionID)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (s *Store) AddLink(ctx context.Context, l task.Link, beginner string) error
 }
 
 // ExtendLink implements task.Links.
-func (s *Store) ExtendLink(ctx context.Context, userID, taskID, runID string) error {
+func (s *links) ExtendLink(ctx context.Context, userID, taskID, runID string) error {
 	runs := table.At(linkRuns)
 	err := s.DB.Update(ctx, keys.LinkKey(userID, taskID), []table.Change{table.Append(runs, runID)},
 		table.ItemExists(), table.Not(table.Contains(runs, runID)))
@@ -86,7 +86,7 @@ func (s *Store) ExtendLink(ctx context.Context, userID, taskID, runID string) er
 }
 
 // CancelLink implements task.Links.
-func (s *Store) CancelLink(ctx context.Context, userID, taskID string, at int64) error {
+func (s *links) CancelLink(ctx context.Context, userID, taskID string, at int64) error {
 	err := s.DB.Update(ctx, keys.LinkKey(userID, taskID), []table.Change{table.Set(table.At(AttrCancelled), at)},
 		table.ItemExists())
 	if errors.Is(err, table.ErrConditionFailed) {
@@ -99,7 +99,7 @@ func (s *Store) CancelLink(ctx context.Context, userID, taskID string, at int64)
 }
 
 // Link implements task.Links.
-func (s *Store) Link(ctx context.Context, userID, taskID string) (task.Link, error) {
+func (s *links) Link(ctx context.Context, userID, taskID string) (task.Link, error) {
 	var item LinkItem
 	found, err := s.DB.Get(ctx, keys.LinkKey(userID, taskID), &item)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Store) Link(ctx context.Context, userID, taskID string) (task.Link, err
 
 // UserLinks implements task.Links. About thirty links take one read unit; each link
 // that a guest began in another user's session takes one more.
-func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, error) {
+func (s *links) UserLinks(ctx context.Context, userID string) ([]task.Link, error) {
 	var links []task.Link
 	err := s.DB.Pages(ctx, records.Partition(keys.LinkPK(userID)), func(items []table.Item) (bool, error) {
 		own, begun := s.readLinks(ctx, items)
@@ -142,7 +142,7 @@ func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, erro
 
 // readLinks returns the links among items, and the keys of the links that items
 // refer to.
-func (s *Store) readLinks(ctx context.Context, items []table.Item) (links []task.Link, elsewhere []table.Key) {
+func (s *links) readLinks(ctx context.Context, items []table.Item) (links []task.Link, elsewhere []table.Key) {
 	for _, item := range records.DecodeItems[LinkItem](ctx, s.Base, items) {
 		if item.Owner != "" {
 			elsewhere = append(elsewhere, keys.LinkKey(item.Owner, item.SK))

@@ -160,7 +160,7 @@ func (s *Store) findShown(
 var errTaskMoved = fmt.Errorf("the task is not where its pointer says: %w", retry.ErrAgain)
 
 // FindOwn reads the pointer and item of a task in the session's own log.
-func (s *Store) FindOwn(ctx context.Context, h *sessions.Header, taskID string) (p *TaskPointer, item *TaskItem, err error) {
+func (s *reader) FindOwn(ctx context.Context, h *sessions.Header, taskID string) (p *TaskPointer, item *TaskItem, err error) {
 	tries := 0
 	err = records.Settled(ctx, func() (err error) {
 		tries++
@@ -174,7 +174,7 @@ func (s *Store) FindOwn(ctx context.Context, h *sessions.Header, taskID string) 
 }
 
 // readOwn is one attempt; errTaskMoved if the two do not belong together.
-func (s *Store) readOwn(ctx context.Context, h *sessions.Header, taskID string) (*TaskPointer, *TaskItem, error) {
+func (s *reader) readOwn(ctx context.Context, h *sessions.Header, taskID string) (*TaskPointer, *TaskItem, error) {
 	var p TaskPointer
 	found, err := s.DB.Get(ctx, keys.TaskPointerKey(h.Log, taskID), &p)
 	switch {

@@ -9,6 +9,18 @@ import (
 
 // Store stores tasks. It is safe for concurrent use.
 type Store struct {
+	*links
+}
+
+// links stores which sessions the tasks of a user are in, for callers that know only the
+// task's id.
+type links struct {
+	*reader
+}
+
+// reader reads tasks, those of a session's own and those that a fork has from its source.
+// It writes nothing.
+type reader struct {
 	records.Base
 	content  content.Bodies
 	logs     *eventlog.Store
@@ -17,5 +29,5 @@ type Store struct {
 
 // New returns a store over the table of base.
 func New(base records.Base, content content.Bodies, logs *eventlog.Store, sessions *sessions.Store) *Store {
-	return &Store{Base: base, content: content, logs: logs, sessions: sessions}
+	return &Store{&links{&reader{Base: base, content: content, logs: logs, sessions: sessions}}}
 }

@@ -25,7 +25,7 @@ func (t TaskSeen) key() string { return keys.TaskKey("", t.Seq, t.Id).SK }
 
 // VisitTasks visits the tasks on a timeline in order, after a key, until visit
 // returns false. Limit, if not 0, is how many will be needed.
-func (s *Store) VisitTasks(
+func (s *reader) VisitTasks(
 	ctx context.Context, h *sessions.Header, timeline session.Timeline, after string, limit int,
 	visit func(TaskSeen) (bool, error),
 ) error {
@@ -66,7 +66,7 @@ func seqOf(key string) int64 {
 }
 
 // visitOwn visits the tasks in ranges of the session's own log.
-func (s *Store) visitOwn(
+func (s *reader) visitOwn(
 	ctx context.Context, h *sessions.Header, part session.Timeline, after string, limit int,
 	each func(TaskSeen) (bool, error),
 ) error {
@@ -95,7 +95,7 @@ type taskWindow struct {
 	limit    int
 }
 
-func (s *Store) taskItems(ctx context.Context, w taskWindow, visit func(TaskSeen) (bool, error)) error {
+func (s *reader) taskItems(ctx context.Context, w taskWindow, visit func(TaskSeen) (bool, error)) error {
 	if w.gen > 0 {
 		return s.taskItemsAsOf(ctx, w, visit)
 	}
@@ -104,7 +104,7 @@ func (s *Store) taskItems(ctx context.Context, w taskWindow, visit func(TaskSeen
 
 // taskItemsAsOf visits the tasks that a fork sees: those that have not changed
 // since, and the kept versions of the others.
-func (s *Store) taskItemsAsOf(ctx context.Context, w taskWindow, visit func(TaskSeen) (bool, error)) error {
+func (s *reader) taskItemsAsOf(ctx context.Context, w taskWindow, visit func(TaskSeen) (bool, error)) error {
 	found := map[string]TaskSeen{} // by place and id: a task that moved may have a tombstone elsewhere
 	for _, prefix := range []string{keys.PrefixTask, keys.PrefixKeptTask} {
 		err := s.taskQuery(ctx, w, prefix, func(seen TaskSeen) (bool, error) {
@@ -128,7 +128,7 @@ func (s *Store) taskItemsAsOf(ctx context.Context, w taskWindow, visit func(Task
 	return nil
 }
 
-func (s *Store) taskQuery(
+func (s *reader) taskQuery(
 	ctx context.Context, w taskWindow, prefix string, visit func(TaskSeen) (bool, error),
 ) error {
 	begin, end := max(prefix+keys.Pad(w.from), next(w.after)), prefix+"~"
