@@ -81,7 +81,7 @@ func (m *measurement) guests(ctx context.Context) error {
 			_, _, err := m.store.Watchers(ctx, log)
 			return err
 		}},
-		step{"evict 50 guests", 0, 1, func() error { return m.store.EndSubscriptions(ctx, log, guest.Share) }},
+		step{"revoke a share with 50 guests", 0, 7, func() error { return m.store.Revoke(ctx, m.user, m.session, guest.Share) }},
 	)
 }
 

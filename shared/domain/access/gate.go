@@ -27,14 +27,6 @@ type Grants interface {
 	SharingOwners(ctx context.Context, userID string) ([]string, error)
 }
 
-// Subscriptions ends the subscriptions that a share allowed.
-type Subscriptions interface {
-	// EndSubscriptions ends the subscriptions to a log of all users of a share:
-	// once it has returned, they get no later messages except the unsubscribed
-	// notice. It may be repeated.
-	EndSubscriptions(ctx context.Context, log, shareID string) error
-}
-
 // Gate authorises callers. All transports use it, with the same actions.
 type Gate struct {
 	grants Grants

@@ -38,11 +38,13 @@ func (s *Store) endShare(ctx context.Context, log, id string) error {
 			return err
 		}
 	}
-	if err := s.DB.DeleteItems(ctx, []table.Item{k.Item()}); err != nil {
-		return err
-	}
-	if err := s.subscriptions.EndSubscriptions(ctx, log, id); err != nil {
-		return err
+	if found {
+		err := records.Contended(ctx, func() error {
+			return s.DB.Transact(ctx, table.Delete(k), s.subscriptions.EndSubscriptions(log, id, ""))
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return s.clearGrants(ctx, log, id)
 }
@@ -121,15 +123,12 @@ func (s *Store) leaveLink(ctx context.Context, of *share, user string) error {
 	if err != nil || !has {
 		return err
 	}
-	err = s.DB.Transact(ctx,
+	return s.DB.Transact(ctx,
 		table.Delete(k, table.ItemExists()),
 		table.Delete(sharedWithKey(user, of.log(), of.id())),
+		s.subscriptions.EndSubscriptions(of.log(), of.id(), user),
 		of.countGuests(max(0, of.Guests-1)),
 	)
-	if err != nil {
-		return err
-	}
-	return s.subscriptions.EndUserSubscriptions(ctx, of.log(), of.id(), user)
 }
 
 // ForgetLog implements lifecycle.Dependent: it removes the shares of a deleted

@@ -20,13 +20,14 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Subscriptions ends the subscriptions of users who have lost access.
+// Subscriptions ends the subscriptions of users who have lost access, as part of the
+// transaction in which they lose it.
 type Subscriptions interface {
-	access.Subscriptions
-	// EndUserSubscriptions is EndSubscriptions for one of the share's users.
-	EndUserSubscriptions(ctx context.Context, log, shareID, userID string) error
-	// Readmit returns the write by which a share, or with a user that user's part in it,
-	// gives subscriptions again that had been ended.
+	// EndSubscriptions returns the write that ends the subscriptions by a share or, with a
+	// user, those of that user by it. After it they get no later messages except the
+	// unsubscribed notice.
+	EndSubscriptions(log, shareID, userID string) table.Write
+	// Readmit returns the write that undoes EndSubscriptions.
 	Readmit(log, shareID, userID string) table.Write
 }
 

@@ -290,7 +290,7 @@ func playWatchers(w *world) {
 	fixture.LetIn(w.t, w.s, "s", "share", bob)
 	w.loser.begin()
 	fixture.Subscribe(w.t, w.s, fixture.Subscription("s", "c1", alice, ""), fixture.Subscription("s", "c2", bob, "share"))
-	w.note("end subscriptions", w.s.EndSubscriptions(ctx, fixture.Log(w.t, w.s, "s"), "share"))
+	w.note("end subscriptions", w.s.Revoke(ctx, alice, "s", "share"))
 	w.note("unsubscribe", w.s.Unsubscribe(ctx, alice, "s", "c1"))
 	w.note("disconnect", w.s.Disconnect(ctx, "c2"))
 	w.note("subscriptions", nil, len(fixture.Watchers(w.t, w.s, fixture.Log(w.t, w.s, "s"))))

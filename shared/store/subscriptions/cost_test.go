@@ -108,7 +108,7 @@ func TestCost_revocation(t *testing.T) {
 		fixture.Accept(t, c.Store, fmt.Sprint("guest", i), "link")
 	}
 	revoke := c.cost(t, func() error { return c.Revoke(t.Context(), fixture.Alice, "s", "link") })
-	if revoke.Writes > 3+2*rights || revoke.Reads > 10 {
+	if revoke.Writes > 5+2*rights || revoke.Reads > 10 {
 		t.Errorf("the end of a link with %d guests costs %v", rights, revoke)
 	}
 	ended := 0

@@ -1,15 +1,10 @@
 package subscriptions
 
 import (
-	"context"
-	"fmt"
 	"time"
 
-	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/store/table"
 )
-
-var _ access.Subscriptions = (*Store)(nil)
 
 // A revocation is an item beside the watchers: whoever reads the watchers later reads it
 // too, and sends the guests of the share nothing but the unsubscribed notice. So neither
@@ -25,24 +20,17 @@ type revocation struct {
 	Expires int64  `dynamodbav:"expires"`
 }
 
-// EndSubscriptions implements access.Subscriptions; the share must already be
-// removed. The subscriptions stay, because the connections still get a notice: the
-// fan-out sends it when the removal of the share reaches it.
-func (s *Store) EndSubscriptions(ctx context.Context, log, shareID string) error {
-	return s.EndUserSubscriptions(ctx, log, shareID, "")
-}
-
-// EndUserSubscriptions is EndSubscriptions for one of the share's users.
-func (s *Store) EndUserSubscriptions(ctx context.Context, log, shareID, userID string) error {
+// EndSubscriptions returns the write that ends the subscriptions by a share or, with a
+// user, those of that user by it. It is in one transaction with the removal of what let
+// them in. The subscriptions stay, because the connections still get a notice: the
+// fan-out sends it when the removal reaches it.
+func (s *Store) EndSubscriptions(log, shareID, userID string) table.Write {
 	k := revocationKey(log, shareID, userID)
-	if err := s.DB.Put(ctx, revocation{PK: k.PK, SK: k.SK, Expires: s.Now().Add(revocationLife).Unix()}); err != nil {
-		return fmt.Errorf("end subscriptions of log %s: %w", log, err)
-	}
-	return nil
+	return table.Put(revocation{PK: k.PK, SK: k.SK, Expires: s.Now().Add(revocationLife).Unix()})
 }
 
-// Readmit returns the write by which a share, or with a user that user's part in it,
-// gives subscriptions again that had been ended.
+// Readmit returns the write that undoes EndSubscriptions. It is in one transaction with
+// what lets the users in again.
 func (s *Store) Readmit(log, shareID, userID string) table.Write {
 	return table.Delete(revocationKey(log, shareID, userID))
 }

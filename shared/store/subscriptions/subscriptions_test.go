@@ -8,11 +8,13 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
@@ -82,7 +84,8 @@ func TestSubscriptions(t *testing.T) {
 
 func TestEndSubscriptions(t *testing.T) {
 	t.Parallel()
-	s := fixture.Store(t)
+	engine := storetest.Engine(t)
+	s := stores.New(engine, stores.WithCodec(storetest.Codec()))
 	fixture.Session(t, s, fixture.Alice, "s", nil)
 	log := fixture.Log(t, s, "s")
 	fixture.LetIn(t, s, "s", "link", "")
@@ -99,7 +102,7 @@ func TestEndSubscriptions(t *testing.T) {
 	again := fixture.Subscription("s", "b2", fixture.Bob, "named")
 	fixture.Subscribe(t, s, own, named, bobs, carols)
 	t.Run("leaving ends only the subscriptions of the user's share", func(t *testing.T) {
-		if err := s.EndUserSubscriptions(t.Context(), log, "link", fixture.Bob); err != nil {
+		if err := records.New(engine, uuid.New).Write(t.Context(), s.EndSubscriptions(log, "link", fixture.Bob)); err != nil {
 			t.Fatal(err)
 		}
 		wantSubscriptions(t, s, log, own, named, revoked(bobs), carols)
