@@ -234,9 +234,9 @@ pictures: node build $(BROWSERTOOLS) ## Take the pictures of the console for doc
 bench-open: node build $(BROWSERTOOLS) ## Measure how fast the console opens chats of 2, 12 and 2,000 turns in Chromium
 	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(BROWSER) && npm run --silent bench
 
-test-frontends: node build $(FRONTENDTOOLS) ## Use the pages of docs/frontends.md, with CopilotKit, assistant-ui and useChat, in Chromium
+test-frontends: node build $(FRONTENDTOOLS) ## Use the pages of docs/frontends.md, with CopilotKit, assistant-ui and useChat, in Chromium, and clients of another origin in Firefox too
 	@cd $(FRONTENDS) && npm run --silent check
-	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(FRONTENDS) && npm run --silent test
+	@CHROMIUM=$$($(BROWSER)/chromium.sh) && FIREFOX=$$($(BROWSER)/firefox.sh) && export CHROMIUM FIREFOX && cd $(FRONTENDS) && npm run --silent test
 
 FUZZTIME ?= 10s
 fuzz: ## Fuzz every parser: FUZZTIME=10s for each, ONLY= part of a target's name, ONE_IN=3 only a third of them, which one SEED=… says

@@ -28,7 +28,10 @@ export async function writePages(system: string, runtime: number): Promise<strin
     names.push(name);
     if (name.endsWith('/main.tsx')) await write(join(dirname(name), 'index.html'), PAGE);
   }
-  return names;
+  // The page of clients that the document shows without one.
+  await write('clients/main.tsx', "import '../../../support/clients.ts';\n");
+  await write('clients/index.html', PAGE);
+  return [...names, 'clients/main.tsx'];
 }
 
 const PAGE = `<!doctype html>
