@@ -65,6 +65,21 @@ func testSessionLists(t *testing.T, sys *e2e.System) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
+	t.Run("positions and times are exact if asked for", func(t *testing.T) {
+		alice := sys.User(t, "alice")
+		path := mustCreate(t, alice, nil)
+		alice.Post(path+"/events", e2e.M{"events": []e2e.M{event("i", "hello")}}).Want(201)
+		of := alice.Get(path).Want(200)
+		exact, row := alice.Get(api+"/sessions?exact=true").Want(200), alice.Get(api+"/sessions").Want(200)
+		for _, name := range []string{"head_seq", "updated_time"} {
+			if got := exact.Raw("data.0." + name); got != of.Raw("data."+name) {
+				t.Errorf("%s is %s in an exact list, %s of the session", name, got, of.Raw("data."+name))
+			}
+		}
+		if got := row.Raw("data.0.head_seq"); got != "null" {
+			t.Errorf("head_seq is %s", got)
+		}
+	})
 	t.Run("users see only their own sessions", func(t *testing.T) {
 		alice, bob := sys.User(t, "alice"), sys.User(t, "bob")
 		mustCreate(t, alice, nil)

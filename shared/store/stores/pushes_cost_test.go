@@ -32,7 +32,9 @@ func TestPushes_cost(t *testing.T) {
 			return meter.Total().Sub(before)
 		}
 		with := measure(pushDelta)
-		without := measure(func(ctx context.Context, s *stores.Store, ref run.Ref, _ int64) error { return pushAnywhere(ctx, s, ref) })
+		without := measure(func(ctx context.Context, s *stores.Store, ref run.Ref, _ int64) error {
+			return pushAnywhere(ctx, s, ref)
+		})
 		if without != with {
 			t.Errorf("%d pushes take %+v, with offsets %+v", n, without, with)
 		}
