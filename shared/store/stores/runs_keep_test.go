@@ -11,6 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
@@ -254,6 +255,10 @@ func TestKeep_elsewhere(t *testing.T) {
 	mustEnd(t, s, refOf("s", "two"), run.Failed, run.NewProblem("bang", "it broke again"))
 	want := []string{"one", "half (failed)", "two", " (failed)"}
 	wantSaid(t, s, "s", want...)
+	missed := mustCatchUp(t, s, watch.From{})
+	if m := missed[len(missed)-1]; m.Status != session.Failed || m.RunID != "two" || m.OnFailed != run.Keep {
+		t.Errorf("a watcher is told %+v", m)
+	}
 
 	if _, err := s.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s", ID: "forked", Nonce: "f"}); err != nil {
 		t.Fatal(err)
