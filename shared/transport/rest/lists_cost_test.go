@@ -29,7 +29,7 @@ func TestLists_cost(t *testing.T) {
 	s := newSystem(t, func(c *rest.Config) {
 		of := stores.New(meter.Around(memory.New(store.Schema())), stores.WithCodec(storetest.Codec()))
 		c.Sessions, c.Artifacts, c.Tasks, c.Feedback, c.Idempotency, c.Grants, c.Shares = of, of, of, of, of, of, of
-		c.Runs, c.Automations, c.Webhooks = of, of, of
+		c.Runs, c.Automations, c.Webhooks, c.Rewinds = of, of, of, of
 	})
 	ids := s.mustFillLists(t)
 
@@ -41,12 +41,15 @@ func TestLists_cost(t *testing.T) {
 	for _, row := range listRow.FindAllStringSubmatch(string(page), -1) {
 		path, _, _ := strings.Cut(row[1], "?")
 		listed[path] = true
-		user := alice
-		if strings.Contains(row[1], "shared=true") {
+		user, at := alice, ids.Replace(row[1])
+		switch {
+		case strings.Contains(row[1], "shared=true"):
 			user = bob
+		case strings.HasSuffix(path, "/forks"):
+			user, at = "carol", strings.Replace(row[1], "{session_id}", "tree", 1)
 		}
 		before := meter.Total()
-		got := s.must(t, http.StatusOK, get(user, ids.Replace(row[1])))
+		got := s.must(t, http.StatusOK, get(user, at))
 		used := meter.Total().Sub(before)
 		reads, err := strconv.ParseFloat(row[4], 64)
 		if n := listLength(t, got); err != nil || row[2] != strconv.Itoa(n) || row[3] != strconv.Itoa(used.Requests) ||
@@ -77,6 +80,9 @@ func TestLists_cost(t *testing.T) {
 // listLength counts the entries of a page of any list.
 func listLength(t *testing.T, r response) int {
 	t.Helper()
+	if strings.Contains(string(r.body), `"children"`) {
+		return strings.Count(string(r.body), `"id"`)
+	}
 	body := decode[any](t, r)
 	for _, name := range []string{"data", "tasks", "feedback", "items"} { // items of the data of a thread
 		if members, ok := body.(map[string]any); ok && members[name] != nil {
@@ -111,6 +117,10 @@ func (s *system) mustFillLists(t *testing.T) *strings.Replacer {
 			user = bob
 		}
 		s.must(t, http.StatusCreated, post(alice, "/sessions/s/shares", `{"user_id":"`+user+`","access":"read"}`))
+	}
+	s.mustCreate(t, "carol", `{"id":"tree"}`)
+	for range 99 {
+		s.must(t, http.StatusCreated, post("carol", "/sessions/tree/fork", ""))
 	}
 	var hook webhookView
 	for range 20 {
