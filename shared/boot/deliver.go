@@ -76,7 +76,7 @@ func (d Deps) worker(issuer string, pace delivery.RetryPolicy) *delivery.Worker 
 			webhook.Kind: &webhookhttp.Notifier{Webhooks: store, Now: time.Now},
 		},
 		Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
-			Store: store, Sessions: store, Runs: store, HasAgent: d.HasAgent,
+			Store: store, Sessions: store, Runs: store, HasAgent: d.HasAgent, MayCall: d.MayStillCall,
 			Hand: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 		}},
 		Poster:  tracing.Poster{Poster: httppost.New(guard().Client(), time.Now)},

@@ -116,8 +116,15 @@ func (d Deps) HasAgent(name string) bool {
 // only sub is known if a service acts for them.
 func (d Deps) MayCall(ctx context.Context, name string) bool {
 	a, ok := agentconfig.Find(d.agents, name)
+	return !ok || !a.Callers.Restricts() || len(d.Proof(ctx, name)) > 0
+}
+
+// Proof returns by what the caller of a request may call an agent that not everybody
+// may call, for MayStillCall.
+func (d Deps) Proof(ctx context.Context, name string) []string {
+	a, ok := agentconfig.Find(d.agents, name)
 	if !ok || !a.Callers.Restricts() {
-		return true
+		return nil
 	}
 	c := access.CallerOf(ctx)
 	of := tokens.Claims(c.Token) // verified when the request came in
@@ -125,7 +132,14 @@ func (d Deps) MayCall(ctx context.Context, name string) bool {
 	if c.Acts() {
 		claims = map[string]any{"sub": c.UserID}
 	}
-	return a.Callers.Include(tokens.Scope(of), func(claim, value string) bool { return tokens.HasClaim(claims, claim, value) })
+	return a.Callers.Met(tokens.Scope(of), func(claim, value string) bool { return tokens.HasClaim(claims, claim, value) })
+}
+
+// MayStillCall reports whether a former caller of an agent may call it by its present
+// configuration.
+func (d Deps) MayStillCall(name string, proof []string) bool {
+	a, ok := agentconfig.Find(d.agents, name)
+	return !ok || a.Callers.Include(proof)
 }
 
 // AgentNames returns the names of all agents, sorted.

@@ -124,9 +124,13 @@ func (s *system) newUUID() uuid.UUID {
 
 func (s *system) newID() string { return s.newUUID().String() }
 
-// HasAgent knows the agents of the fixture.
+// MayCall lets everybody call.
 func (s *system) MayCall(context.Context, string) bool { return true }
 
+// Proof needs none.
+func (s *system) Proof(context.Context, string) []string { return nil }
+
+// HasAgent knows the agents of the fixture.
 func (s *system) HasAgent(name string) bool {
 	return slices.Contains([]string{"", "default", "data_analyst", "helper", "reviewer", "failing", "short"}, name)
 }

@@ -71,7 +71,7 @@ func (s *system) deliverer() boot.DeliverHandler {
 				webhook.Kind: &webhookhttp.Notifier{Webhooks: s.store, Now: s.now},
 			},
 			Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
-				Store: s.store, Sessions: s.store, Runs: s.store, HasAgent: s.HasAgent, Hand: s.start,
+				Store: s.store, Sessions: s.store, Runs: s.store, HasAgent: s.HasAgent, MayCall: func(string, []string) bool { return true }, Hand: s.start,
 			}},
 			Poster: s, Retries: delivery.DefaultRetryPolicy(), Now: s.now, Jitter: func() float64 { return 0 }, Log: s.log,
 		},

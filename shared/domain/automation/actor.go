@@ -37,6 +37,8 @@ type Actor struct {
 	Runs     Starter
 	// HasAgent reports whether an agent is configured.
 	HasAgent func(name string) bool
+	// MayCall reports whether the owner of an automation with this proof may call an agent.
+	MayCall func(agent string, proof []string) bool
 	// Hand hands a started run to a worker; it may do so twice for the same run.
 	Hand func(context.Context, run.Ref) error
 }
@@ -58,6 +60,8 @@ func (a *Actor) Act(ctx context.Context, d delivery.Delivery) error {
 		return fmt.Errorf("%w: the automation does not want it any more", delivery.ErrNothing)
 	case !a.HasAgent(au.Do.Agent):
 		return fmt.Errorf("%w: no agent %q is configured", delivery.ErrNever, au.Do.Agent)
+	case !a.MayCall(au.Do.Agent, au.Proof):
+		return fmt.Errorf("%w: the owner may not call the agent %q: its callers are others now", delivery.ErrNever, au.Do.Agent)
 	}
 	start, err := au.start(d)
 	if err != nil {

@@ -56,6 +56,9 @@ type Automation struct {
 	Name   string // for people
 	On     Trigger
 	Do     Action
+	// Proof is by what the owner's token let them call the agent when the automation was
+	// created, changed or resumed.
+	Proof []string
 
 	Status         Status
 	DisabledReason Reason // set if disabled
@@ -175,6 +178,7 @@ type Change struct {
 	On     *Trigger
 	Do     *Action
 	Status *Status
+	Proof  *[]string
 	// IfMatch is the expected version.
 	IfMatch *int64
 }
@@ -190,6 +194,9 @@ func (c Change) Apply(a Automation, now int64) (Automation, error) {
 	}
 	if c.Do != nil {
 		a.Do = *c.Do
+	}
+	if c.Proof != nil {
+		a.Proof = *c.Proof
 	}
 	if c.Status != nil {
 		if a.Status = *c.Status; a.Status == Active {

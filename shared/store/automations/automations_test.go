@@ -50,6 +50,7 @@ func newStage(t *testing.T) *stage {
 	s.Actor = &automation.Actor{
 		Store: s.store, Sessions: s.store, Runs: s.store,
 		HasAgent: func(name string) bool { return slices.Contains(s.agents, name) },
+		MayCall:  func(string, []string) bool { return true },
 		Hand: func(_ context.Context, ref run.Ref) error {
 			s.handed = append(s.handed, ref)
 			return s.down
@@ -263,7 +264,7 @@ func TestStore(t *testing.T) {
 	ctx := t.Context()
 	a := review()
 	t.Run("stores an automation unchanged", func(t *testing.T) {
-		a.On.Agents, a.CreatedTime, a.UpdatedTime, a.Version = []string{"x"}, 5, 6, 1
+		a.On.Agents, a.Proof, a.CreatedTime, a.UpdatedTime, a.Version = []string{"x"}, []string{"scope=finance"}, 5, 6, 1
 		if _, err := s.store.CreateAutomation(ctx, a); err != nil {
 			t.Fatal(err)
 		}

@@ -33,10 +33,12 @@ type automationBody struct {
 	Name string             `json:"n,omitempty"`
 	On   automation.Trigger `json:"on"`
 	Do   automation.Action  `json:"do"`
+	// Proof is absent where everybody may call the agent.
+	Proof []string `json:"pf,omitempty"`
 }
 
 func (s *Store) putAutomation(ctx context.Context, sk string, a automation.Automation, c table.Condition) error {
-	body, err := s.content.Encode(automationBody{Name: a.Name, On: a.On, Do: a.Do})
+	body, err := s.content.Encode(automationBody{Name: a.Name, On: a.On, Do: a.Do, Proof: a.Proof})
 	if err != nil {
 		return err
 	}
@@ -86,7 +88,7 @@ func (s *Store) automationOf(userID string, i automationItem) (automation.Automa
 		return automation.Automation{}, fmt.Errorf("automation %s: %w", i.ID, err)
 	}
 	return automation.Automation{
-		ID: i.ID, UserID: userID, Name: body.Name, On: body.On, Do: body.Do,
+		ID: i.ID, UserID: userID, Name: body.Name, On: body.On, Do: body.Do, Proof: body.Proof,
 		Status: i.Status, DisabledReason: i.Reason, CreatedTime: i.Created, UpdatedTime: i.Updated, Version: i.Version,
 	}, nil
 }

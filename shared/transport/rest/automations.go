@@ -82,6 +82,8 @@ func (a *api) changeAutomation(c *call) (*reply, error) {
 		if !a.Agents.MayCall(c.Context(), now.Do.Agent) {
 			return nil, fieldFault(fault.Forbidden, "/status", "must not be active: you may not call the agent")
 		}
+		proof := a.Agents.Proof(c.Context(), now.Do.Agent)
+		change.Proof = &proof
 	}
 	au, err := a.Automations.ChangeAutomation(c.Context(), c.user, id, change)
 	if err != nil {

@@ -119,6 +119,8 @@ func (a *api) automationFields(c *call, body object) (out automation.Change, err
 		if !a.Agents.MayCall(c.Context(), out.Do.Agent) {
 			return out, fieldFault(fault.Forbidden, "/do/agent", "is an agent that you may not call")
 		}
+		proof := a.Agents.Proof(c.Context(), out.Do.Agent)
+		out.Proof = &proof
 	}
 	return out, nil
 }

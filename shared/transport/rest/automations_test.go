@@ -56,6 +56,32 @@ func TestAutomations(t *testing.T) {
 			t.Errorf("ETag %q (-want +got):\n%s", read.header.Get("ETag"), diff)
 		}
 	})
+	t.Run("know by what their owner may call the agent", func(t *testing.T) {
+		au := s.mustAutomation(t, alice)
+		proven := func() []string {
+			t.Helper()
+			now, err := s.config.Automations.Automation(t.Context(), alice, au.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return now.Proof
+		}
+		want := []string{"sub=" + alice}
+		if diff := cmp.Diff(want, proven()); diff != "" {
+			t.Errorf("created (-want +got):\n%s", diff)
+		}
+		for body, want := range map[string][]string{
+			`{"name":"x"}`: nil, `{"status":"disabled"}`: nil, `{"status":"active"}`: want, `{` + askAnalyst + `}`: want,
+		} {
+			if _, err := s.config.Automations.ChangeAutomation(t.Context(), alice, au.ID, automation.Change{Proof: new([]string)}); err != nil {
+				t.Fatal(err)
+			}
+			s.must(t, http.StatusOK, patch(alice, "/automations/"+au.ID, body))
+			if diff := cmp.Diff(want, proven()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", body, diff)
+			}
+		}
+	})
 	t.Run("are read with their last runs", func(t *testing.T) {
 		au := s.mustAutomation(t, alice)
 		runs := func() string {

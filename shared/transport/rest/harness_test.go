@@ -86,6 +86,11 @@ func (a *agents) HasAgent(name string) bool { return slices.Contains(*a, name) }
 // MayCall lets everybody call.
 func (*agents) MayCall(context.Context, string) bool { return true }
 
+// Proof names the caller.
+func (*agents) Proof(ctx context.Context, _ string) []string {
+	return []string{"sub=" + access.CallerOf(ctx).UserID}
+}
+
 // ServeHTTP chooses the handler like the gateway's routes.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {

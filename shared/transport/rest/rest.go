@@ -79,6 +79,8 @@ type Agents interface {
 	HasAgent(name string) bool
 	// MayCall reports whether the caller of a request may call an agent.
 	MayCall(ctx context.Context, name string) bool
+	// Proof returns by what they may call one that not everybody may call.
+	Proof(ctx context.Context, name string) []string
 }
 
 // Sessions handles sessions and their state.

@@ -20,11 +20,29 @@ type Callers struct {
 // Restricts reports whether not everybody may call.
 func (c Callers) Restricts() bool { return c.Scope != "" || c.Claim != "" }
 
-// Include reports whether a token's bearer may call: by the token's scope, words
-// separated by blanks, or by its claims, which has tells.
-func (c Callers) Include(scope string, has func(claim, value string) bool) bool {
-	return !c.Restricts() || c.Scope != "" && slices.Contains(strings.Fields(scope), c.Scope) ||
-		c.Claim != "" && slices.ContainsFunc(c.AnyOf, func(value string) bool { return has(c.Claim, value) })
+// Met returns what the rule asks for and a token has, such as `scope=finance` or
+// `groups=audit`: by its scope, words separated by blanks, or by its claims, which has
+// tells. With any of it the bearer may call, also later, when there is no token.
+func (c Callers) Met(scope string, has func(claim, value string) bool) []string {
+	var met []string
+	if c.Scope != "" && slices.Contains(strings.Fields(scope), c.Scope) {
+		met = append(met, "scope="+c.Scope)
+	}
+	for _, value := range c.AnyOf {
+		if has(c.Claim, value) {
+			met = append(met, c.Claim+"="+value)
+		}
+	}
+	return met
+}
+
+// Include reports whether the bearer of a token that met this, now or earlier, may call.
+func (c Callers) Include(met []string) bool {
+	if !c.Restricts() {
+		return true
+	}
+	return c.Scope != "" && slices.Contains(met, "scope="+c.Scope) ||
+		slices.ContainsFunc(c.AnyOf, func(value string) bool { return slices.Contains(met, c.Claim+"="+value) })
 }
 
 // callers reads who may call the agent.
