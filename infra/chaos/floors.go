@@ -17,7 +17,7 @@ func floors() (amounts, checks map[string]float64) {
 	return map[string]float64{"requests": 150, "faults": 100, "kills": 8, "sessions": 6},
 		map[string]float64{
 			"acknowledged": 40, "answers": 1, "artifacts": 3, "continued": 10, "dense": 150, "deleted": 4, "forks": 1, "kept": 3, "listed": 6, "once": 100,
-			"orphans": 300, "queued": 0.5, "refused": 5, "repeats": 3, "shown": 40, "state": 6, "stuck": 100, "takeovers": 0.5, "tasks": 2, "views": 18, "watchers": 3,
+			"orphans": 300, "owners": 12, "queued": 0.5, "refused": 5, "repeats": 3, "shown": 40, "state": 6, "stuck": 100, "takeovers": 0.5, "tasks": 2, "views": 18, "watchers": 3,
 		}
 }
 

@@ -118,6 +118,9 @@ func (c *Checker) Sessions(ctx context.Context) error {
 			c.fork(t)
 		}
 	}
+	if err := c.owners(ctx); err != nil {
+		return err
+	}
 	return c.lists(ctx)
 }
 

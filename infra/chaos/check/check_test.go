@@ -30,6 +30,7 @@ type fake struct {
 	listed    int
 	runs      int
 	calls     []agent.Call // for r3
+	open      bool         // to everybody
 }
 
 func entry(seq int, id, invocation, author, text string, more map[string]any) map[string]any {
@@ -122,6 +123,10 @@ func (f *fake) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		f.fork.ServeHTTP(rw, r)
 		return
 	}
+	if strings.HasPrefix(path, "/sessions/") && r.Header.Get("Rethread-User") != "" && !f.open {
+		rw.WriteHeader(http.StatusForbidden)
+		return
+	}
 	session := func(f *fake) any {
 		return map[string]any{"id": f.id, "name": f.id, "status": f.status, "head_seq": f.head}
 	}
@@ -212,7 +217,7 @@ func TestCorrectSession(t *testing.T) {
 	if len(broken) > 0 {
 		t.Errorf("broken: %v", broken)
 	}
-	for _, invariant := range []string{"acknowledged", "answers", "continued", "dense", "forks", "kept", "listed", "once", "order", "queued", "refused", "state", "usage", "views"} {
+	for _, invariant := range []string{"acknowledged", "answers", "continued", "dense", "forks", "kept", "listed", "once", "order", "owners", "queued", "refused", "state", "usage", "views"} {
 		if counts[invariant] == 0 {
 			t.Errorf("%s was not checked", invariant)
 		}
@@ -237,6 +242,7 @@ func TestViolations(t *testing.T) {
 		{"an item in progress forever", "stuck", func(f *fake, ops []ledger.Op) []ledger.Op { f.all[6]["status"] = "in_progress"; return ops }},
 		{"a list without an event", "views", func(f *fake, ops []ledger.Op) []ledger.Op { f.effective = f.effective[1:]; return ops }},
 		{"a thread without an item", "views", func(f *fake, ops []ledger.Op) []ledger.Op { f.thread = f.thread[1:]; return ops }},
+		{"a session that others read", "owners", func(f *fake, ops []ledger.Op) []ledger.Op { f.open = true; return ops }},
 		{"another state", "state", func(f *fake, ops []ledger.Op) []ledger.Op { f.state["l"] = 2; return ops }},
 		{"input discarded with a run that was not cancelled", "acknowledged", func(_ *fake, ops []ledger.Op) []ledger.Op {
 			return slices.Delete(ops, 2, 3)

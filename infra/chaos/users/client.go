@@ -111,7 +111,7 @@ func (w *World) exchange(ctx context.Context, as *Person, c Call) (int, []byte, 
 	if err != nil {
 		return 0, nil, err
 	}
-	req.Header.Set("Authorization", "Bearer "+as.Token)
+	as.identify(req)
 	res, err := w.http.Do(req)
 	if err != nil {
 		return 0, nil, err

@@ -62,6 +62,7 @@ func (f *follower) stream(ctx context.Context) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	f.session.Owner.name(req)
 	res, err := f.world.http.Do(req)
 	if err != nil {
 		return 0, err

@@ -87,10 +87,14 @@ func (ws *Watchers) add(t *Session, by string, watch func(*Watcher) error) {
 func (ws *Watchers) bySocket(t *Session) {
 	c, ok := ws.clients[t.Owner]
 	if !ok {
-		token := t.Owner.Token
+		token, user := t.Owner.Token, ""
+		if t.Owner.Served {
+			user = t.Owner.ID
+		}
 		c = watch.Open(ws.ctx, watch.Config{
 			HTTPURL: ws.world.sys.URL + api, WSURL: ws.world.sys.WebSocketURL,
 			Token: func(context.Context) (string, error) { return token, nil },
+			User:  user,
 			HTTP:  &http.Client{},
 		})
 		ws.clients[t.Owner] = c

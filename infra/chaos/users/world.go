@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -37,9 +38,11 @@ type World struct {
 // Violation is a broken promise.
 type Violation struct{ Invariant, Session, Text string }
 
-// Person owns sessions, and uses them from several devices.
+// Person owns sessions, and uses them from several devices. A service acts for some:
+// Token is then the service's, whose requests name the user.
 type Person struct {
 	ID, Token string
+	Served    bool
 
 	mu    sync.Mutex
 	talks []*Session
@@ -89,19 +92,29 @@ type repeat struct {
 	body    []byte
 }
 
-// New makes users with tokens for a system.
+// backend is the user of the service's token.
+const backend = "backend"
+
+// New makes users for a system: each second one has a service, one for all of them, the
+// others have tokens of their own.
 func New(ctx context.Context, sys *system.System, names []string) (*World, error) {
 	w := &World{
 		Ledger: ledger.New(), sys: sys,
 		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
 	w.Watchers = newWatchers(w)
-	for _, name := range names {
-		token, err := host.Token(ctx, sys.URL, name)
-		if err != nil {
-			return nil, err
+	service, err := host.TokenWith(ctx, sys.URL, backend, "rethread:service")
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		p := &Person{ID: name, Token: service, Served: i%2 == 1}
+		if !p.Served {
+			if p.Token, err = host.Token(ctx, sys.URL, name); err != nil {
+				return nil, err
+			}
 		}
-		w.Persons = append(w.Persons, &Person{ID: name, Token: token})
+		w.Persons = append(w.Persons, p)
 	}
 	return w, nil
 }
@@ -258,6 +271,19 @@ func (w *World) leave(ctx context.Context) {
 	a := w.Do(ctx, p, Call{Method: http.MethodDelete, Path: api + "/me/data", Repeat: true})
 	for _, op := range ops {
 		w.record(op, a)
+	}
+}
+
+// identify says whose a request is.
+func (p *Person) identify(req *http.Request) {
+	req.Header.Set("Authorization", "Bearer "+p.Token)
+	p.name(req)
+}
+
+// name names the user for whom a service acts.
+func (p *Person) name(req *http.Request) {
+	if p.Served {
+		req.Header.Set("Rethread-User", url.PathEscape(p.ID))
 	}
 }
 
