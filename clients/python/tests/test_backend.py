@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from google.adk.agents import LlmAgent
+from google.adk.cli.service_registry import get_service_registry
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import Runner
@@ -21,7 +22,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import START, MessagesState, StateGraph
 
 from local import LocalSystem
-from rethread_client import AsyncRethread, ForbiddenError, Rethread, View
+from rethread_client import AsyncRethread, ForbiddenError, Rethread, View, adk
 from rethread_client.adk import Rethread as Adk
 from rethread_client.adk import RethreadArtifactService, RethreadSessionService
 from rethread_client.adk.errors import DeniedError
@@ -208,6 +209,17 @@ async def test_sessions_of_adk(backend: Backend) -> None:
             for other in set(USERS) - {user}:
                 with pytest.raises(DeniedError):
                     await sessions.get_session(**where, session_id=kept[other])
+
+
+async def test_a_server_of_adk(backend: Backend) -> None:
+    adk.register(service_token=backend.token)
+    services = get_service_registry()
+    sessions = services.create_session_service(backend.url.replace("http", "rethread+http"))
+    assert sessions is not None
+    made = await sessions.create_session(app_name="served", user_id="carol")
+    with Rethread(backend.url, backend.system.token("carol")) as carol:
+        assert carol.sessions.get(made.id)["user_id"] == "carol"
+    await sessions._client.aclose()  # type: ignore[attr-defined]
 
 
 def test_a_user_does_not_reach_what_others_have(backend: Backend) -> None:

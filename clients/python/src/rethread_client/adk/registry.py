@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from .artifacts import RethreadArtifactService
-from .client import Rethread, TokenSource
+from .client import Rethread, ServiceToken, TokenSource
 from .errors import DeniedError
 from .sessions import RethreadSessionService
 
@@ -22,7 +22,7 @@ _SCHEMES = {"rethread": "", "rethread+http": "http", "rethread+https": "https"}
 _VARIABLE = "RETHREAD_TOKEN"
 
 
-def register(token: TokenSource | None = None) -> None:
+def register(token: TokenSource | None = None, *, service_token: ServiceToken | None = None) -> None:
     """Registers session and artifact services for the schemes `rethread`,
     `rethread+http` and `rethread+https`. Call it in the `services.py` of the folder
     that `adk web` or `adk api_server` serves.
@@ -30,17 +30,18 @@ def register(token: TokenSource | None = None) -> None:
     Args:
       token: returns the token of a user; by default the environment's
         RETHREAD_TOKEN, for its own user alone.
+      service_token: a service's token, or a function that returns it, instead of `token`.
     """
     # Here, because the command line's package is slow to import.
     from google.adk.cli.service_registry import get_service_registry
 
-    source = token or environment_token
+    source = environment_token if token is None and service_token is None else token
     clients: dict[str, Rethread] = {}  # by address, so that both services share one
 
     def client(uri: str) -> Rethread:
         url = address(uri)
         if url not in clients:
-            clients[url] = Rethread(url, source)
+            clients[url] = Rethread(url, source, service_token=service_token)
         return clients[url]
 
     def sessions(uri: str, **_: Any) -> RethreadSessionService:
