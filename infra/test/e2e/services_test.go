@@ -61,6 +61,12 @@ func testServices(t *testing.T, sys *e2e.System) {
 
 	alice.Post(session+"/runs", e2e.M{"agent": "finance", "input": []e2e.M{says("Hello")}}).Want(403)
 	alice.Get("/a2a/finance/.well-known/agent-card.json").Want(404)
+	automation := e2e.M{"on": e2e.M{"types": []string{"run.completed"}}, "do": e2e.M{"agent": "finance", "session": "new", "input": "And now?"}}
+	alice.Post("/api/v1/automations", automation).Want(403)
+	made := acting.Post("/api/v1/automations", automation).Want(201).Str("data.id")
+	alice.Patch("/api/v1/automations/"+made, e2e.M{"status": "disabled"}).Want(200)
+	alice.Patch("/api/v1/automations/"+made, e2e.M{"status": "active"}).Want(403)
+	alice.Delete("/api/v1/automations/" + made).Want(204)
 	run := acting.Post(session+"/runs", e2e.M{"agent": "finance", "input": []e2e.M{says("Hello")}}).Want(202).Str("data.run.id")
 	mustEnd(t, alice, session, run, "completed")
 	if key := <-keys; key != "Bearer the-key" {
