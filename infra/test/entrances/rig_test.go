@@ -81,6 +81,11 @@ func (agents) MayCall(ctx context.Context, name string) bool {
 	return name != "secret" || access.CallerOf(ctx).UserID == "bob"
 }
 
+// Proof names the caller.
+func (agents) Proof(ctx context.Context, _ string) []string {
+	return []string{"sub=" + access.CallerOf(ctx).UserID}
+}
+
 var (
 	errNoWorker = errors.New("no worker")
 	errNoSocket = errors.New("no socket")

@@ -117,20 +117,3 @@ func (p Permission) State(s session.State) session.State {
 	})
 	return s
 }
-
-// the shared session.
-func (p Permission) Branch(root session.Branch, sessionID string) session.Branch {
-	if !p.Guest() {
-		return root
-	}
-	if root.ID != sessionID {
-		for _, child := range root.Children {
-			if found := p.Branch(child, sessionID); found.ID == sessionID {
-				return found
-			}
-		}
-		return session.Branch{}
-	}
-	root.Children = nil
-	return root
-}
