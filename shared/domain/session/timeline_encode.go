@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 )
@@ -67,4 +68,32 @@ func DecodeTimeline(b []byte) (Timeline, error) {
 		t = append(t, r)
 	}
 	return t, nil
+}
+
+// relative begins the encoding of a timeline that refers to another one. Elsewhere it would be a
+// number of ranges that no item can hold, and earlier versions refuse it.
+const relative = "\xff\xff\x7f"
+
+// EncodeAfter encodes the timeline of a session that was forked: without the leading ranges
+// that it has in common with what the session inherited.
+func (t Timeline) EncodeAfter(inherited Timeline) []byte {
+	n := 0
+	for n < len(t) && n < len(inherited) && t[n] == inherited[n] {
+		n++
+	}
+	return append(binary.AppendUvarint([]byte(relative), uint64(n)), t[n:].Encode()...)
+}
+
+// DecodeTimelineAfter decodes the output of EncodeAfter and of Encode.
+func DecodeTimelineAfter(inherited Timeline, b []byte) (Timeline, error) {
+	b, ok := bytes.CutPrefix(b, []byte(relative))
+	if !ok {
+		return DecodeTimeline(b)
+	}
+	n, read := binary.Uvarint(b)
+	if read <= 0 || n > uint64(len(inherited)) {
+		return nil, errTimeline
+	}
+	rest, err := DecodeTimeline(b[read:])
+	return append(append(Timeline{}, inherited[:n]...), rest...), err
 }

@@ -77,7 +77,7 @@ func (x *exporting) event(r session.Range, rec *eventlog.Record, i int) archive.
 	}
 	e.Log.Began, e.Log.Ended, e.Log.ToSeq, e.Log.Back = rec.Began, rec.Ended, rec.ToSeq, rec.Back
 	if rec.IsRewind() {
-		if t, err := session.DecodeTimeline(rec.Timeline); err == nil {
+		if t, err := x.h.DecodeTimeline(rec.Timeline); err == nil {
 			e.Log.Timeline = inSeqs(t)
 		}
 	}
@@ -159,7 +159,7 @@ func chain(h *sessions.Header) []link {
 	log, at := h.Origin.Log, h.Origin.At
 	for {
 		next := sessions.Lineage{}
-		for _, l := range h.Origin.Lineage {
+		for _, l := range h.Origin.Ancestors() {
 			if l.Log == log {
 				next = l
 			}

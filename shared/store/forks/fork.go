@@ -49,6 +49,9 @@ func (s *Store) forkFrom(ctx context.Context, source *sessions.Header, at eventl
 		return session.Session{}, err
 	}
 	h := s.forkHeader(source, f, b)
+	if h.Origin.State = at.LastState + 1; at.LastState > b.At {
+		h.Origin.State = 0
+	}
 	if !f.DryRun {
 		if err := s.writeFork(ctx, source, h, at, b.values); err != nil {
 			return session.Session{}, err

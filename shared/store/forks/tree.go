@@ -103,6 +103,9 @@ func (w *walk) resume(ctx context.Context, h *sessions.Header, after string) err
 		parent, last = last, spot{}
 		found[0] = found[1]
 	}
+	if err := w.s.sessions.ReadAncestors(ctx, found[0].origin); err != nil {
+		return err
+	}
 	if found[0].node == nil || rootLog(found[0].origin, parent.log) != rootLog(h.Origin, h.Log) {
 		return notOfThisTree()
 	}

@@ -93,7 +93,7 @@ func (s *Store) root(ctx context.Context, o *sessions.Origin) (*node, error) {
 	if o == nil {
 		return nil, nil
 	}
-	lineage := o.Lineage
+	lineage := o.Ancestors()
 	if n := len(lineage); n > 0 {
 		lineage = lineage[n-1:]
 	}
@@ -116,7 +116,10 @@ func (s *Store) ancestors(ctx context.Context, o *sessions.Origin) ([]*node, err
 	if o == nil {
 		return nil, nil
 	}
-	return s.above(ctx, o, o.Lineage)
+	if err := s.sessions.ReadAncestors(ctx, o); err != nil {
+		return nil, err
+	}
+	return s.above(ctx, o, o.Ancestors())
 }
 
 // above returns those ancestors that part of a lineage names, and the root.
@@ -164,13 +167,10 @@ func (s *Store) above(ctx context.Context, o *sessions.Origin, lineage []session
 
 // rootLog returns the log at the root of the tree that a log belongs to.
 func rootLog(o *sessions.Origin, log string) string {
-	switch {
-	case o == nil:
+	if o == nil {
 		return log
-	case len(o.Lineage) > 0:
-		return o.Lineage[len(o.Lineage)-1].From
 	}
-	return o.Log
+	return o.Root()
 }
 
 func nodeOf(h *sessions.Header) *node {

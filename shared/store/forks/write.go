@@ -27,8 +27,8 @@ func (s *Store) forkHeader(source *sessions.Header, f session.ForkOf, b *boundar
 	if from := source.Origin; from != nil {
 		h.Origin.Lineage = append([]sessions.Lineage{{
 			Log: source.Log, Gen: source.ForkCount + 1, Base: from.Base, From: from.Log, At: from.At,
-			Direct: from.Direct, Tasks: source.Tasks,
-		}}, from.Lineage...)
+			Direct: from.Direct, Tasks: source.Tasks, State: from.State,
+		}}, from.Ancestors()...)
 	}
 	return h
 }
@@ -47,7 +47,20 @@ func (s *Store) writeFork(ctx context.Context, source, h *sessions.Header, at ev
 		PK: keys.LogPK(source.Log), SK: keys.PrefixChild + h.Log, Session: h.ID(),
 		Before: o.Before, Found: o.Found, Base: o.Base, Created: h.Created,
 	}
+	if len(o.Lineage) > 0 {
+		var err error
+		if o.Lineage[0].Names, err = s.sessions.InvocationNames(ctx, source); err != nil {
+			return err
+		}
+	}
+	older, err := s.sessions.SplitAncestors(ctx, h, source)
+	if err != nil {
+		return err
+	}
 	items := []any{h}
+	if older != nil {
+		items = append(items, older)
+	}
 	if len(values) > 0 {
 		state := eventlog.Checkpoint{PK: keys.LogPK(h.Log), SK: keys.SkState, At: o.Base}
 		var err error

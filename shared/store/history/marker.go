@@ -39,13 +39,17 @@ func (m *Marker) build(r session.Rewind) error {
 	if err != nil {
 		return err
 	}
+	timeline, err := m.h.EncodeTimeline(made.Timeline)
+	if err != nil {
+		return err
+	}
 	e := made.Event
 	m.content = eventlog.EntryBody{Time: e.CreatedTime, Events: []json.RawMessage{e.Own()}, Conflicts: m.Plan.conflicts}
 	m.Rec = &eventlog.Record{
 		Entry: eventlog.Entry{
 			PK: keys.LogPK(m.h.Log), SK: keys.EntrySK(first), LastState: m.at.LastState,
 			LastMarker: first, PrevMarker: m.h.Marker,
-			Timeline: made.Timeline.Encode(), RunMarks: m.at.Marks(), Attribution: m.attribution(),
+			Timeline: timeline, RunMarks: m.at.Marks(), Attribution: m.attribution(),
 		},
 		First: first, When: e.CreatedTime, Events: []session.Event{e},
 	}

@@ -31,6 +31,7 @@ const (
 	SkQueue     = "QUEUE"
 	SkTimer     = "RT"
 	SkInherited = "AI"
+	SkAncestors = "AN"
 
 	PrefixEntry       = "E#"
 	PrefixInvocation  = "I#"
@@ -142,6 +143,9 @@ func QueueKey(log string) table.Key { return table.NewKey(LogPK(log), SkQueue) }
 
 // InheritedKey is that of the artifacts that a log inherits.
 func InheritedKey(log string) table.Key { return table.NewKey(LogPK(log), SkInherited) }
+
+// AncestorsKey is that of the ancestors of a deep fork.
+func AncestorsKey(log string) table.Key { return table.NewKey(LogPK(log), SkAncestors) }
 
 // EntrySK is the sort key of the entry at a position.
 func EntrySK(position int64) string { return PrefixEntry + Pad(position) }

@@ -2,12 +2,15 @@ package sessions
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"maps"
 
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -41,13 +44,51 @@ func (h *Header) Unforked() table.Condition {
 // Lineage is a fork between a log that a session reads and the session itself: it
 // may have changed what it took over.
 type Lineage struct {
-	Log    string `dynamodbav:"l"`
-	Gen    int64  `dynamodbav:"g"`
-	Base   int64  `dynamodbav:"n"`
-	From   string `dynamodbav:"f"` // the log that it was forked from
-	At     int64  `dynamodbav:"at"`
-	Direct bool   `dynamodbav:"d,omitempty"` // as in Origin
-	Tasks  int64  `dynamodbav:"t,omitempty"` // of the header when it was forked
+	Log    string `dynamodbav:"l" json:"l"`
+	Gen    int64  `dynamodbav:"g" json:"g"`
+	Base   int64  `dynamodbav:"n" json:"n"`
+	From   string `dynamodbav:"f" json:"f"` // the log that it was forked from
+	At     int64  `dynamodbav:"at" json:"at"`
+	Direct bool   `dynamodbav:"d,omitempty" json:"d,omitempty"` // as in Origin
+	Tasks  int64  `dynamodbav:"t,omitempty" json:"t,omitempty"` // of the header when it was forked
+	State  int64  `dynamodbav:"s,omitempty" json:"s,omitempty"` // as in Origin
+	// Names are digests of the invocations in its own log when it was forked; empty if
+	// these are too many, or not known.
+	Names []byte `dynamodbav:"i,omitempty" json:"i,omitempty"`
+}
+
+// namesMost is how many invocations of a log the lineage of a fork names at most.
+const namesMost = 32
+
+// InvocationNames returns the digests of the invocations in a fork's own log, for the
+// lineage of its forks.
+func (s *Store) InvocationNames(ctx context.Context, h *Header) ([]byte, error) {
+	q := records.KeysOnly(records.Prefix(keys.LogPK(h.Log), keys.PrefixInvocation, true))
+	q.Limit = namesMost + 1
+	page, err := s.DB.Query(ctx, q)
+	if err != nil || len(page.Items) > namesMost {
+		return nil, err
+	}
+	names := []byte{0} // not empty
+	for _, item := range page.Items {
+		names = binary.BigEndian.AppendUint16(names, digestOfName(table.Text(item, table.SK)[len(keys.PrefixInvocation):]))
+	}
+	return names, nil
+}
+
+// mayName reports whether a log may have an invocation.
+func (l Lineage) mayName(id string) bool {
+	for names := l.Names; len(names) > 2; names = names[2:] {
+		if binary.BigEndian.Uint16(names[1:]) == digestOfName(id) {
+			return true
+		}
+	}
+	return len(l.Names) == 0
+}
+
+func digestOfName(id string) uint16 {
+	sum := sha256.Sum256([]byte(id))
+	return binary.BigEndian.Uint16(sum[:])
 }
 
 // Inherited implements owner.

@@ -49,10 +49,7 @@ func (s *Store) NoteTask(ctx context.Context, h *Header, position int64) error {
 
 // Root returns the log that the oldest of a fork's ancestors writes.
 func (h *Header) Root() string {
-	if n := len(h.Origin.Lineage); n > 0 {
-		return h.Origin.Lineage[n-1].From
-	}
-	return h.Origin.Log
+	return h.Origin.Root()
 }
 
 // A task that a fork takes over has an id of the fork's own, which says in which log it was
@@ -90,7 +87,7 @@ func forkedTaskID(log, of string) string {
 
 // InheritedID returns the id that a task of a log in the lineage has in this session.
 func (h *Header) InheritedID(log, id string) string {
-	return inheritedID(h.Log, h.Origin.Direct, h.Origin.Lineage, log, id)
+	return inheritedID(h.Log, h.Origin.Direct, h.Origin.Ancestors(), log, id)
 }
 
 // inheritedID is InheritedID for a fork and its ancestors, the nearest first.
@@ -137,5 +134,5 @@ func (h *Header) TaskOrigin(id string) (log, of string, ok bool) {
 		return cutCreatedIn(h.Log, id)
 	}
 	of, ok = strings.CutSuffix(id, "."+h.Log)
-	return h.Origin.Log, of, ok && len(h.Origin.Lineage) == 0
+	return h.Origin.Log, of, ok && len(h.Origin.Ancestors()) == 0
 }

@@ -115,16 +115,24 @@ type Origin struct {
 	Log       string  `dynamodbav:"l"`
 	Before    *string `dynamodbav:"i,omitempty"`
 	Found     bool    `dynamodbav:"b"`
-	Inherited []byte  `dynamodbav:"in"` // timeline
+	Inherited []byte  `dynamodbav:"in"` // timeline; none with Older
 	Base      int64   `dynamodbav:"n"`  // seq of its last event; the fork's own log continues from there
 	// At is the source's position at the boundary, or its head: later events,
 	// hidden or not, are not the fork's.
 	At int64 `dynamodbav:"at"`
+	// State is one more than the source's last position up to At that changed its state, 0
+	// if that is not known.
+	State int64 `dynamodbav:"st,omitempty"`
 	// Direct says that the ids of inherited tasks name the log that created these, and
 	// that the fork notes which tasks its log stores.
 	Direct bool `dynamodbav:"d,omitempty"`
-	// Lineage is the forks among its ancestors, the nearest first.
+	// Lineage is the forks among its ancestors, the nearest first, without those in Older.
 	Lineage []Lineage `dynamodbav:"an,omitempty"`
+	Older   *Older    `dynamodbav:"od,omitempty"` // of a deep fork: its older ancestors
+	// Recent is, with Older, what the fork took over after the ranges in Older: it is then
+	// not in Inherited, which earlier versions read.
+	Recent []byte `dynamodbav:"re,omitempty"`
+	older  *older // the content that Older refers to
 }
 
 // ID returns the session's id.
@@ -146,7 +154,7 @@ func (h *Header) Inherited() (session.Timeline, error) {
 	if h.Origin == nil {
 		return nil, nil
 	}
-	return session.DecodeTimeline(h.Origin.Inherited)
+	return h.Origin.inherited()
 }
 
 // Whole returns everything in the session's log, rewound or not.
@@ -159,7 +167,7 @@ func (h *Header) Whole() (session.Timeline, error) {
 func (h *Header) History() (out session.History, err error) {
 	out = session.History{Log: h.Log, Base: h.Base(), Marker: h.Marker}
 	if out.Inherited, err = h.Inherited(); err == nil && h.Timeline != nil {
-		out.Rewound, err = session.DecodeTimeline(h.Timeline)
+		out.Rewound, err = h.DecodeTimeline(h.Timeline)
 	}
 	return out, err
 }
@@ -169,7 +177,7 @@ func (h *Header) Shown() (session.Timeline, error) {
 	if h.Timeline == nil {
 		return h.Whole()
 	}
-	return session.DecodeTimeline(h.Timeline)
+	return h.DecodeTimeline(h.Timeline)
 }
 
 // OfLog names the session's log.

@@ -65,6 +65,9 @@ func (s *reader) ownHeader(ctx context.Context, item table.Item, err error, user
 	case h.User != userID:
 		return nil, fault.NotYours("session")
 	}
+	if err := s.ReadAncestors(ctx, h.Origin); err != nil {
+		return nil, fmt.Errorf("read session %s: %w", id, err)
+	}
 	return &h, nil
 }
 

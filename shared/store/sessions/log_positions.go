@@ -87,8 +87,13 @@ func (s *reader) lowerBounds(ctx context.Context, h *Header, id string) (map[str
 		return out, err
 	}
 	var wanted []table.Key
-	for i, r := range inherited {
-		if i == 0 || r.Log != inherited[i-1].Log {
+	passed := map[string]bool{}
+	for _, l := range h.Origin.Ancestors() {
+		passed[l.Log] = !l.mayName(id)
+	}
+	for _, r := range inherited {
+		if !passed[r.Log] {
+			passed[r.Log] = true
 			wanted = append(wanted, keys.InvocationKey(r.Log, id))
 		}
 	}
@@ -164,7 +169,7 @@ func (s *reader) TimelineAt(ctx context.Context, h *Header, p *LogPosition) (ses
 	if err != nil {
 		return nil, err
 	}
-	then, err = session.DecodeTimeline(m.Timeline)
+	then, err = h.DecodeTimeline(m.Timeline)
 	return then.Before(p.Seq), err
 }
 
@@ -194,29 +199,34 @@ func (s *reader) UndoTo(ctx context.Context, h *Header, at eventlog.Head, p *Log
 func (s *reader) undoInherited(ctx context.Context, h *Header, p *LogPosition, undo session.Delta) error {
 	// A fork never reverts shared keys that its parent changed.
 	mine := func(key string) bool { scope, _ := session.ScopeOf(key); return scope == session.ScopeSession }
-	log, at := h.Origin.Log, h.Origin.At
+	above := h.Origin.Ancestors()
+	log, at, state := h.Origin.Log, h.Origin.At, h.Origin.State
 	for {
 		base, next := int64(0), Lineage{}
-		if i := slices.IndexFunc(h.Origin.Lineage, func(l Lineage) bool { return l.Log == log }); i >= 0 {
-			next = h.Origin.Lineage[i]
+		if i := slices.IndexFunc(above, func(l Lineage) bool { return l.Log == log }); i >= 0 {
+			next = above[i]
 			base = next.Base
 		}
 		until := base + 1
 		if log == p.Log {
 			until = p.Position
 		}
-		if at >= until {
+		last := state - 1
+		if at >= until && state == 0 {
 			rec, err := s.logs.EntryCovering(ctx, log, at)
 			if err != nil {
 				return err
 			}
-			if err := s.logs.UndoLog(ctx, log, rec.LastState, until, at, undo, mine, nil); err != nil {
+			last = rec.LastState
+		}
+		if at >= until && last >= until {
+			if err := s.logs.UndoLog(ctx, log, last, until, at, undo, mine, nil); err != nil {
 				return err
 			}
 		}
 		if log == p.Log || next.From == "" {
 			return nil
 		}
-		log, at = next.From, next.At
+		log, at, state = next.From, next.At, next.State
 	}
 }

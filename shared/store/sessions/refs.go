@@ -101,5 +101,8 @@ func (s *Store) AnyHeader(ctx context.Context, id string) (*Header, error) {
 	case item == nil:
 		return nil, eventlog.MissingSession()
 	}
+	if err := s.ReadAncestors(ctx, h.Origin); err != nil {
+		return nil, fmt.Errorf("read session %s: %w", id, err)
+	}
 	return &h, nil
 }

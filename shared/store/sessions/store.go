@@ -3,6 +3,8 @@
 package sessions
 
 import (
+	"sync/atomic"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/compaction"
 	"github.com/rethread/rethread/shared/store/content"
@@ -31,6 +33,7 @@ type counts struct {
 type reader struct {
 	*departures
 	content content.Bodies
+	older   *atomic.Pointer[older] // the one that was read last
 }
 
 // departures ends deletions.
@@ -41,7 +44,7 @@ type departures struct {
 
 // New returns a store over the table of base.
 func New(base records.Base, bodies content.Bodies, limits *usage.Store, retention session.Retention, rules compaction.Rules) *Store {
-	read := &reader{departures: &departures{Base: base}, content: bodies}
+	read := &reader{departures: &departures{Base: base}, content: bodies, older: &atomic.Pointer[older]{}}
 	s := &Store{
 		counts: &counts{reader: read, usage: limits}, retention: retention,
 		headerCache: &records.Memory[knownHeader]{}, onTop: &records.Memory[knownActivity]{},

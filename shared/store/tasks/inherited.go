@@ -43,7 +43,7 @@ func layers(h *sessions.Header, timeline session.Timeline) []layer {
 		out = append(out, layer{log: h.Root(), own: root, gen: root[0].Gen})
 	}
 	older := len(root) // how many ranges are of logs older than the one at hand
-	for _, l := range slices.Backward(h.Origin.Lineage) {
+	for _, l := range slices.Backward(h.Origin.Ancestors()) {
 		next := layer{log: l.Log, gen: l.Gen}
 		if l.Stores(sessions.TasksOwn) {
 			next.own = ranges[l.Log]
