@@ -22,6 +22,7 @@
 //	version of a user's artifact  U#app/user   A#name/version
 //	fork that reads the log       L#log        C#log of the fork
 //	artifacts a fork took over    L#log        AI
+//	ancestors of a deep fork      L#log        AN
 //	task as earlier forks see it  L#log        TV#position#task#fork
 //	compacted range of a log      L#log        P#last position
 //	words of a range of a log     L#log        WS#first position
