@@ -52,6 +52,7 @@ func mustAnswers(t *testing.T) []answer {
 		}
 	}
 	inPages(answers)
+	exactly(answers)
 	return answers
 }
 
@@ -61,6 +62,15 @@ func inPages(answers []answer) {
 		if strings.HasSuffix(a.Path, "/forks") && a.Status == http.StatusOK {
 			whole := slices.Clone(a.JSON)
 			answers[i].JSON = append(whole[:len(whole)-1], `,"meta":{"next_cursor":null}}`...)
+		}
+	}
+}
+
+// exactly asks the lists of sessions for what they had unasked.
+func exactly(answers []answer) {
+	for i, a := range answers {
+		if a.Method == http.MethodGet && strings.HasPrefix(a.Path, "/sessions?") && a.Status == http.StatusOK {
+			answers[i].Path += "&exact=true"
 		}
 	}
 }
