@@ -120,7 +120,7 @@ func newSystemOver(t testing.TB, engine table.Engine, log *slog.Logger) *system 
 	})
 	front := frontend.Config{
 		Sessions: s.store, Rewinds: s.store, Runs: s.store, Agents: agents{}, Grants: s.store, StartRun: noWorker,
-		Watch: noSocket, Log: log, Now: s.clock.now, NewID: uuid.NewString,
+		Watch: noSocket, Unseen: s.store, Log: log, Now: s.clock.now, NewID: uuid.NewString,
 	}
 	s.agui, s.aisdk, s.openai = agui.New(front), aisdk.New(front), openresponses.New(front, agents{})
 	var err error

@@ -3,6 +3,7 @@ package a2a
 import (
 	"context"
 	"errors"
+	"slices"
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -67,6 +68,20 @@ func (h *handler) onlyReadable(ctx context.Context, links []task.Link) ([]task.L
 		}
 	}
 	return out, nil
+}
+
+// dropUnreadable drops from a page the tasks, by their links, that the caller may not read any
+// longer: the right of a guest may have ended since the page began.
+func (h *handler) dropUnreadable(ctx context.Context, page *lib.ListTasksResponse, shown []task.Link) error {
+	still, err := h.onlyReadable(ctx, slices.Clone(shown))
+	if err != nil || len(still) == len(shown) {
+		return err
+	}
+	page.TotalSize -= len(shown) - len(still)
+	page.Tasks = slices.DeleteFunc(page.Tasks, func(t *lib.Task) bool {
+		return !slices.ContainsFunc(still, func(l task.Link) bool { return l.TaskID == string(t.ID) })
+	})
+	return nil
 }
 
 // errOwnerOnly is the error of a guest's call that only owners may make.

@@ -99,6 +99,7 @@ func (h *handler) ListTasks(ctx context.Context, req *lib.ListTasksRequest) (*li
 		return nil, err
 	}
 	out := &lib.ListTasksResponse{Tasks: []*lib.Task{}, TotalSize: len(links), PageSize: size}
+	var shown []task.Link
 	for i, l := range links {
 		if req.PageToken != "" && !after.before(l) {
 			continue
@@ -125,7 +126,10 @@ func (h *handler) ListTasks(ctx context.Context, req *lib.ListTasksRequest) (*li
 		if !req.IncludeArtifacts {
 			t.Artifacts = nil
 		}
-		out.Tasks = append(out.Tasks, t)
+		out.Tasks, shown = append(out.Tasks, t), append(shown, l)
+	}
+	if err := h.dropUnreadable(ctx, out, shown); err != nil {
+		return nil, err
 	}
 	out.PageSize = len(out.Tasks)
 	return out, nil

@@ -155,6 +155,9 @@ func (s *server) sendThread(ctx context.Context, w http.ResponseWriter, out fron
 	if end == nil {
 		end = convert.Finished(thread, ref.SessionID, ref.RunID, false)
 	}
+	if err := s.Recheck(ctx, ref.UserID, ref.SessionID); err != nil {
+		return err
+	}
 	s.sendOnly(ctx, w, old,
 		convert.RunStarted(ref.SessionID, ref.RunID), convert.MessagesSnapshot(convert.Messages(thread)), convert.StateSnapshot(state), end)
 	return nil

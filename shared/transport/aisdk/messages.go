@@ -12,7 +12,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/aisdk/convert"
-	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
 
@@ -64,7 +63,7 @@ func (s *server) getMessages(w http.ResponseWriter, r *http.Request, _ string) e
 	if page.Messages == nil {
 		page.Messages = []convert.Message{}
 	}
-	return frontend.WriteJSON(w, page.Messages)
+	return s.Answer(r.Context(), w, of, page.Messages)
 }
 
 // noteUnseen notes the run whose output the messages of a session lack; "" for none.

@@ -22,7 +22,7 @@ func (s *Server) Follow(ctx context.Context, b *Begun, left func() bool, update 
 	config := follow.Config{
 		Sessions: s.Sessions, Runs: s.Runs, Watch: s.Watch, Log: s.Log, Now: s.Now, CheckEvery: s.CheckEvery,
 	}
-	recheck := func(ctx context.Context) error { return s.recheck(ctx, b.Ref.UserID, b.Ref.SessionID) }
+	recheck := func(ctx context.Context) error { return s.Recheck(ctx, b.Ref.UserID, b.Ref.SessionID) }
 	target := follow.Target{
 		UserID: b.Ref.UserID, SessionID: b.Ref.SessionID, Runs: []string{b.Ref.RunID}, After: b.After,
 		Caller: access.CallerOf(ctx), Recheck: recheck,

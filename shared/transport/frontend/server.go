@@ -162,9 +162,18 @@ func (s *Server) ReadSession(ctx context.Context, id string, a access.Action) (o
 	return of, p, err
 }
 
-// recheck returns an error if a stream must not send what was just read: a guest's
-// permission may have ended since the stream began.
-func (s *Server) recheck(ctx context.Context, owner, sessionID string) error {
+// Answer answers a request with what was read of a session after ReadSession, unless the
+// permission of a guest has ended since.
+func (s *Server) Answer(ctx context.Context, w http.ResponseWriter, of session.Session, value any) error {
+	if err := s.Recheck(ctx, of.UserID, of.ID); err != nil {
+		return err
+	}
+	return WriteJSON(w, value)
+}
+
+// Recheck returns an error if what was just read of a session must not be sent: a guest's
+// permission may have ended since the stream or the request began.
+func (s *Server) Recheck(ctx context.Context, owner, sessionID string) error {
 	if owner == access.CallerOf(ctx).UserID {
 		return nil
 	}

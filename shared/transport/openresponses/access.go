@@ -22,10 +22,20 @@ func (s *server) readSession(ctx context.Context, id string, a access.Action) (s
 			return of, err
 		}
 	}
+	return of, unread(id, err)
+}
+
+// answer answers a request with what was read of a session, as frontend.Server does.
+func (s *server) answer(ctx context.Context, w http.ResponseWriter, of session.Session, value any) error {
+	return unread(of.ID, s.Answer(ctx, w, of, value))
+}
+
+// unread returns the error of a read: a session that may not be read does not exist.
+func unread(id string, err error) error {
 	if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
-		return of, fault.New(fault.NotFound, "There is no conversation with this id: %s", id)
+		return fault.New(fault.NotFound, "There is no conversation with this id: %s", id)
 	}
-	return of, err
+	return err
 }
 
 // found is a response whose session the caller may read.

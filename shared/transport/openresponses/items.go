@@ -59,7 +59,7 @@ func (s *server) getItems(w http.ResponseWriter, r *http.Request) error {
 			items = items[i+1:]
 		}
 		if len(items) > q.limit || page.Next == nil {
-			return frontend.WriteJSON(w, q.first(items, page.Next != nil))
+			return s.answer(r.Context(), w, of, q.first(items, page.Next != nil))
 		}
 		events.Resume = *page.Next
 	}
@@ -104,17 +104,17 @@ func (s *server) beginning(ctx context.Context, of session.Session, events []ses
 
 // getItem returns one item of a conversation.
 func (s *server) getItem(w http.ResponseWriter, r *http.Request) error {
-	item, err := s.itemOfPath(r)
+	of, item, err := s.itemOfPath(r)
 	if err != nil {
 		return err
 	}
-	return frontend.WriteJSON(w, item)
+	return s.answer(r.Context(), w, of, item)
 }
 
-func (s *server) itemOfPath(r *http.Request) (convert.Item, error) {
+func (s *server) itemOfPath(r *http.Request) (session.Session, convert.Item, error) {
 	of, err := s.ofPath(r, access.ReadSession)
 	if err != nil {
-		return nil, err
+		return of, nil, err
 	}
 	id := frontend.PathParameter(r, "item_id")
 	seq, ok := convert.SeqOf(id)
@@ -123,24 +123,24 @@ func (s *server) itemOfPath(r *http.Request) (convert.Item, error) {
 			View: session.All, After: seq - 1, Before: seq + 1, Limit: 1,
 		})
 		if err != nil {
-			return nil, err
+			return of, nil, err
 		}
 		before, err := s.beginning(r.Context(), of, page.Events)
 		if err != nil {
-			return nil, err
+			return of, nil, err
 		}
 		for _, item := range convert.Items(before, page.Events) {
 			if item.ID() == id {
-				return item, nil
+				return of, item, nil
 			}
 		}
 	}
-	return nil, fault.New(fault.NotFound, "There is no item with this id: %s", id)
+	return of, nil, fault.New(fault.NotFound, "There is no item with this id: %s", id)
 }
 
 // deleteItem refuses: a log is only appended to.
 func (s *server) deleteItem(_ http.ResponseWriter, r *http.Request) error {
-	if _, err := s.itemOfPath(r); err != nil {
+	if _, _, err := s.itemOfPath(r); err != nil {
 		return err
 	}
 	return fault.Field(fault.Invalid, "item_id",

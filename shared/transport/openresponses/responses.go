@@ -23,7 +23,7 @@ func (s *server) getResponse(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !streams {
-		return frontend.WriteJSON(w, f.Object())
+		return s.answer(r.Context(), w, f.of, f.Object())
 	}
 	return s.WithLease(r.Context(), func(ctx context.Context) error {
 		s.stream(ctx, w, f, after)
@@ -105,5 +105,5 @@ func (s *server) getInputItems(w http.ResponseWriter, r *http.Request) error {
 	if len(own) == 0 {
 		own = f.Own
 	}
-	return frontend.WriteJSON(w, q.page(convert.Inputs(append(entries.history, own...), f.id.RunID)))
+	return s.answer(r.Context(), w, f.of, q.page(convert.Inputs(append(entries.history, own...), f.id.RunID)))
 }
