@@ -48,6 +48,8 @@ func neededElsewhere() map[string]string {
 		"RunsFunction dynamodb:BatchWriteItem table/Table":      several,
 
 		"EventsFunction dynamodb:DeleteItem table/Table":          lease,
+		"ArtifactsFunction dynamodb:DeleteItem table/Table":       "ending a deletion that stopped halfway",
+		"ExportFunction dynamodb:DeleteItem table/Table":          "ending a deletion that stopped halfway",
 		"WatchFunction dynamodb:DeleteItem table/Table":           lease,
 		"DeliverFunction dynamodb:BatchWriteItem table/Table":     "discarding a failed run with a state that fills several items",
 		"DeliverFunction dynamodb:DeleteItem table/Table":         lease,

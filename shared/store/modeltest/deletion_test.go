@@ -164,7 +164,7 @@ func TestDeletionWhileReading(t *testing.T) {
 		}
 	}
 	slices.SortStableFunc(sets, func(a, b set) int { return strings.Compare(a.of, b.of) })
-	number{all: 4200, few: 172, every: 20}.play(t, sets)
+	number{all: 4000, few: 172, every: 20}.play(t, sets)
 }
 
 type read func(context.Context, *stores.Store) (any, error)

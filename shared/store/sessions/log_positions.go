@@ -219,7 +219,8 @@ func (s *reader) undoInherited(ctx context.Context, h *Header, p *LogPosition, u
 			}
 			last = rec.LastState
 		}
-		if at >= until && last >= until {
+		// The last change has the position of its entry, which may reach behind until.
+		if at >= until && (last >= until || log == p.Log) {
 			if err := s.logs.UndoLog(ctx, log, last, until, at, undo, mine, nil); err != nil {
 				return err
 			}

@@ -36,6 +36,7 @@ type frozen struct {
 
 	clock    atomic.Int64 // how far ahead it is, in nanoseconds
 	appendOf atomic.Bool  // whether the append is under way
+	mu       sync.Mutex   // an append may send several requests at once
 	request  int          // of the append
 	ended    bool
 	created  bool
@@ -51,6 +52,8 @@ func (f *frozen) before(ctx context.Context, c hooks.Call) error {
 	if !f.appendOf.Load() || readsNewest(c) {
 		return nil
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.request++
 	if f.request == f.at {
 		if err := f.end(ctx); err != nil {

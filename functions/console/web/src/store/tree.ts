@@ -50,7 +50,7 @@ export class Tree {
       const ids = new Set([id, ...branches(this.#root.value).map((branch) => branch.id)]);
       const listed = this.#sessions?.list.value ?? [];
       const family = listed.filter((s) => ids.has(s.id) || ids.has(s.fork?.session_id ?? ''));
-      const marks = family.map((s) => `${s.id} ${s.name} ${s.head_seq} ${s.epoch}`).sort();
+      const marks = family.map((s) => `${s.id} ${s.name} ${s.updated_time} ${s.epoch}`).sort();
       return JSON.stringify([epoch.value, turns.value.at(-1)?.invocation, marks]);
     });
     const dispose = effect(() => {

@@ -64,7 +64,7 @@ export class VariantsForks {
     const listed = this.#sessions?.list.value ?? [];
     const family = listed.filter((s) => s.id !== id && s.fork && near.has(s.fork.session_id));
     if (!origin && family.length === 0) return '';
-    return [origin, ...family.map((s) => `${s.id} ${s.head_seq}`).sort()].join();
+    return [origin, ...family.map((s) => `${s.id} ${s.updated_time}`).sort()].join();
   }
 
   // The first question that a session has asked there; once asked, it never changes.
