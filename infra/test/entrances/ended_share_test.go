@@ -91,15 +91,15 @@ func readWhileEnding(t *testing.T, read request, before int64) (ended bool, answ
 		`{"task_id":"hello","message_bubbles":[{"id":"b","type":"agent","text":"hello","metadata":{"kagent_invocation_id":"`+runID+`"}}]}`))
 	read.path = strings.ReplaceAll(read.path, "RUN", convert.ID{SessionID: "here", RunID: runID}.String())
 	var count atomic.Int64
-	guest := newSystemOver(t, hooks.New(engine, hooks.Hooks{Before: func(context.Context, hooks.Call) error {
+	guest := newSystemOver(t, hooks.New(engine, hooks.Hooks{Before: func(ctx context.Context, _ hooks.Call) error {
 		if count.Add(1) != before {
 			return nil
 		}
 		ended = true
-		if err := owner.store.Revoke(t.Context(), alice, "here", "share"); err != nil {
+		if err := owner.store.Revoke(ctx, alice, "here", "share"); err != nil {
 			return err
 		}
-		owner.must(t, http.StatusCreated, says("secret"))
+		owner.must(t, http.StatusCreated, says("secret")) //nolint:contextcheck // not the guest's
 		return nil
 	}}), slog.New(slog.DiscardHandler))
 	_, answer = guest.do(t, read)
