@@ -96,7 +96,7 @@ await part('reconnect', async () => {
   const token = async (seconds) => (await (await fetch(`${url}/dev/token`, {
     method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({user_id: user, expires_in: seconds}),
   })).json()).token;
-  let bearer = await token(4);
+  let bearer = await token(8);
   const requests = [];
   const own = (input, init) => {
     requests.push(init.method);
