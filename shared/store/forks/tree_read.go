@@ -28,7 +28,7 @@ func (s *Store) found(ctx context.Context, spots []spot) ([]found, error) {
 	for i, p := range spots {
 		headers[i] = keys.SessionKey(p.id)
 	}
-	stored, err := s.byKey(ctx, headers)
+	stored, err := s.DB.BatchGetByKey(ctx, headers, true)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (s *Store) found(ctx context.Context, spots []spot) ([]found, error) {
 		}
 		deleted = append(deleted, keys.DeletedKey(p.log))
 	}
-	left, err := s.byKey(ctx, deleted)
+	left, err := s.DB.BatchGetByKey(ctx, deleted, true)
 	if err != nil {
 		return nil, err
 	}
@@ -68,23 +68,6 @@ func (s *Store) found(ctx context.Context, spots []spot) ([]found, error) {
 		out[i] = found{node: &node{Branch: b, log: p.log}, origin: d.Origin}
 	}
 	return out, nil
-}
-
-// byKey reads items by their keys, which may repeat.
-func (s *Store) byKey(ctx context.Context, all []table.Key) (map[table.Key]table.Item, error) {
-	unique := map[table.Key]bool{}
-	var wanted []table.Key
-	for _, k := range all {
-		if !unique[k] {
-			unique[k], wanted = true, append(wanted, k)
-		}
-	}
-	items, err := s.DB.BatchGet(ctx, wanted, true)
-	out := make(map[table.Key]table.Item, len(items))
-	for _, item := range items {
-		out[table.NewKey(table.Text(item, table.PK), table.Text(item, table.SK))] = item
-	}
-	return out, err
 }
 
 // root returns the session that a fork descends from and that is no fork itself, nil for one
@@ -124,19 +107,19 @@ func (s *Store) ancestors(ctx context.Context, o *sessions.Origin) ([]*node, err
 
 // above returns those ancestors that part of a lineage names, and the root.
 func (s *Store) above(ctx context.Context, o *sessions.Origin, lineage []sessions.Lineage) ([]*node, error) {
-	records := make([]table.Key, len(lineage))
+	children := make([]table.Key, len(lineage))
 	for i, l := range lineage {
-		records[i] = table.NewKey(keys.LogPK(l.From), keys.PrefixChild+l.Log)
+		children[i] = table.NewKey(keys.LogPK(l.From), keys.PrefixChild+l.Log)
 	}
-	stored, err := s.byKey(ctx, records)
+	stored, err := s.DB.BatchGetByKey(ctx, children, true)
 	if err != nil {
 		return nil, err
 	}
 	var spots []spot
 	for i, l := range slices.Backward(lineage) {
 		var c history.Child
-		if err := table.Decode(stored[records[i]], &c); err != nil {
-			s.LeftOut(ctx, records[i], err)
+		if err := table.Decode(stored[children[i]], &c); err != nil {
+			s.LeftOut(ctx, children[i], err)
 		}
 		spots = append(spots, spot{id: c.Session, log: l.Log})
 	}

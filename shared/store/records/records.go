@@ -77,6 +77,16 @@ func (t *Table) BatchGet(ctx context.Context, keys []table.Key, consistent bool)
 	return items, nil
 }
 
+// BatchGetByKey is BatchGet with the items by their keys.
+func (t *Table) BatchGetByKey(ctx context.Context, keys []table.Key, consistent bool) (map[table.Key]table.Item, error) {
+	items, err := t.BatchGet(ctx, keys, consistent)
+	out := make(map[table.Key]table.Item, len(items))
+	for _, item := range items {
+		out[KeyOf(item)] = item
+	}
+	return out, err
+}
+
 // Query reads one page of a query.
 func (t *Table) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	page, err := t.engine.Query(ctx, q)

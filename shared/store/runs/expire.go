@@ -8,7 +8,6 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sweep"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -35,11 +34,7 @@ type expiring struct {
 func (x *expiring) shard(ctx context.Context, shard string) (int, error) {
 	due := x.s.Millis() - x.s.lease.Milliseconds()
 	return sweep.Pages(ctx, x.s.Base, shard, due, func(ctx context.Context, keys []table.Key) sweep.Visit {
-		items, err := x.s.DB.BatchGet(ctx, keys, true)
-		found := make(map[table.Key]table.Item, len(items))
-		for _, item := range items {
-			found[records.KeyOf(item)] = item
-		}
+		found, err := x.s.DB.BatchGetByKey(ctx, keys, true)
 		return func(ctx context.Context, k table.Key) (bool, error) {
 			item := found[k]
 			if err != nil || item == nil {

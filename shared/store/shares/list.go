@@ -53,15 +53,7 @@ func (s *Store) readShares(ctx context.Context, found []sharingOwner) (map[table
 	for _, l := range found {
 		keys = append(append(keys, sessions.HeaderKey(l.session)), l.shares...)
 	}
-	items, err := s.DB.BatchGet(ctx, keys, true)
-	if err != nil {
-		return nil, err
-	}
-	stored := make(map[table.Key]table.Item, len(items))
-	for _, item := range items {
-		stored[records.KeyOf(item)] = item
-	}
-	return stored, nil
+	return s.DB.BatchGetByKey(ctx, keys, true)
 }
 
 // SharingOwners implements access.Grants. About twenty of the sessions that a user
