@@ -9,10 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/test/capacity"
-	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table/memory"
 )
 
 // deepFork makes a chain of forks, each with an event of its own, and returns the name of
@@ -32,11 +33,12 @@ func deepFork(t *testing.T, s *stores.Store, depth int) string {
 
 func bubbles(id string) string { return `[{"id":"` + id + `","type":"user"}]` }
 
-// atDepth measures what is done in a fork at a depth.
+// atDepth measures what is done in a fork at a depth, in memory: chains of a thousand
+// forks take minutes on DynamoDB Local.
 func atDepth(t *testing.T, depth int) map[string]capacity.Usage {
 	t.Helper()
 	meter := &capacity.Meter{}
-	engine := meter.Around(storetest.Engine(t))
+	engine := meter.Around(memory.New(store.Schema()))
 	var passed atomic.Int64 // the order of a user's sessions is that of their times
 	clock := stores.WithClock(func() time.Time { return time.UnixMilli(1_700_000_000_000 + passed.Add(1)) })
 	deep := deepFork(t, stores.New(engine, clock), depth)
