@@ -315,7 +315,7 @@ costs: ## Write docs/costs.md and the tables in the README from what make bench 
 	@go run ./infra/bench -page
 
 .PHONY: bench-peers test-peers
-bench-peers: node build $(PEERTOOLS) ## Compare Rethread with other stores in one engine, in some 4 minutes; write docs/benchmarks/peers.json, its page and plots: DRAW=1 only writes these from the data
+bench-peers: node build $(PEERTOOLS) ## Compare Rethread with other stores in one engine, in some 4 minutes; write docs/benchmarks/peers.json, its plots and docs/costs.md: DRAW=1 only writes these from the data
 	@go run ./$(PEERS) $(if $(DRAW),-page)
 
 test-peers: node build $(PEERTOOLS) ## Store and load 10 turns with each store of make bench-peers

@@ -6,7 +6,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -51,7 +50,7 @@ func run(ctx context.Context, out io.Writer, what choice) error {
 	}
 	switch {
 	case what.page:
-		return writePage(root)
+		return price.Write(root)
 	case what.metered && what.quick:
 		plan := scenario.Full()
 		plan.Histories, plan.Only = plan.Histories[:1], what.only
@@ -92,80 +91,12 @@ func record(ctx context.Context, out io.Writer, root string) error {
 	if err != nil {
 		return fmt.Errorf("count the metrics of alarms: %w", err)
 	}
-	alarmMetrics, dashboards, err := price.Monitoring(template)
+	monitored, err := price.Monitoring(template)
 	if err != nil {
 		return err
 	}
-	measures := price.Record(rows, alarmMetrics, dashboards)
-	if err := measures.WriteFile(recorded(root)); err != nil {
+	if err := price.Record(rows, monitored).WriteFile(price.MeasuresFile(root)); err != nil {
 		return err
 	}
-	return writePage(root)
-}
-
-func writePage(root string) error {
-	measures, err := price.ReadFile(recorded(root))
-	if err != nil {
-		return err
-	}
-	metered, err := scenario.ReadFile(meterFile(root))
-	if err != nil {
-		return err
-	}
-	var page bytes.Buffer
-	if err := price.Page(&page, measures, metered); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(root, "docs", "costs.md"), page.Bytes(), 0o644); err != nil { //nolint:gosec // all may read it
-		return fmt.Errorf("write the page of costs: %w", err)
-	}
-	page.Reset()
-	if err := scenario.Page(&page, metered); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(root, "docs", "benchmarks", "requests.md"), page.Bytes(), 0o644); err != nil { //nolint:gosec // as above
-		return fmt.Errorf("write the page of whole requests: %w", err)
-	}
-	if err := writeSearch(filepath.Join(root, "docs", "search.md"), metered); err != nil {
-		return err
-	}
-	return writeSummary(filepath.Join(root, "README.md"), measures, metered)
-}
-
-// writeSearch replaces the table in the page of searches.
-func writeSearch(name string, metered scenario.Record) error {
-	page, err := os.ReadFile(name) //nolint:gosec // the repository's own
-	if err != nil {
-		return fmt.Errorf("write what searches cost: %w", err)
-	}
-	text, err := scenario.SearchPage(string(page), metered)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil { //nolint:gosec // all may read it
-		return fmt.Errorf("write what searches cost: %w", err)
-	}
-	return nil
-}
-
-// writeSummary replaces the tables of costs in the README.
-func writeSummary(readme string, measures price.Measures, metered scenario.Record) error {
-	text, err := os.ReadFile(readme) //nolint:gosec // the repository's own
-	if err != nil {
-		return fmt.Errorf("write the costs in the README: %w", err)
-	}
-	replaced, err := price.Summary(string(text), measures, metered)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(readme, []byte(replaced), 0o644); err != nil { //nolint:gosec // all may read it
-		return fmt.Errorf("write the costs in the README: %w", err)
-	}
-	return nil
-}
-
-func meterFile(root string) string { return filepath.Join(root, "docs", "benchmarks", "meter.json") }
-
-func recorded(root string) string {
-	return filepath.Join(root, "infra", "bench", "price", "measures.json")
+	return price.Write(root)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rethread/rethread/infra/bench/meter"
 	"github.com/rethread/rethread/infra/bench/meter/scenario"
+	"github.com/rethread/rethread/infra/bench/price"
 	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
 	"github.com/rethread/rethread/infra/test/e2e/host"
 )
@@ -27,13 +28,13 @@ func recordMeter(ctx context.Context, out io.Writer, root string) error {
 		return dear
 	}
 	record := scenario.Record{Date: time.Now().UTC().Format(time.DateOnly), Memory: memory, Measures: measures}
-	if err := os.MkdirAll(filepath.Dir(meterFile(root)), 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Dir(price.MeterFile(root)), 0o750); err != nil {
 		return fmt.Errorf("write the measures: %w", err)
 	}
-	if err := record.WriteFile(meterFile(root)); err != nil {
+	if err := record.WriteFile(price.MeterFile(root)); err != nil {
 		return err
 	}
-	return errors.Join(dear, writePage(root))
+	return errors.Join(dear, price.Write(root))
 }
 
 // meters plays the scenarios of a plan on a whole system of its own, and prints what they

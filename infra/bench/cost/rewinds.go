@@ -7,8 +7,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/infra/test/capacity"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Bounds of rewinding and forking, at every length of the history.
@@ -16,6 +19,7 @@ const (
 	rewindReads, rewindWrites, rewindWritesAll = 5, 5, 20
 	restoreReads                               = 10
 	forkReads, forkWrites                      = 8, 11 // with state and an artifact
+	writesARewind                              = 0.028 // that each rewind before adds, as docs/costs.md has it
 )
 
 // rewinds measures in the long session: what it costs must not depend on it.
@@ -40,6 +44,44 @@ func (m *measurement) rewinds(ctx context.Context) error {
 		return err
 	}
 	return m.forks(ctx)
+}
+
+// Rewound measures what grows with the rewinds of a session that keep new content: each
+// adds a range to the session's timeline, which rewinds and forks write.
+func Rewound(ctx context.Context, engine table.Engine, rewinds int) ([]Row, error) {
+	m := &measurement{meter: &capacity.Meter{}, user: "user-" + uuid.NewString(), history: rewinds, prose: prose}
+	m.store = stores.New(m.meter.Around(engine))
+	if err := m.create(ctx, "rewound"); err != nil {
+		return nil, err
+	}
+	var last string
+	takeBack := func() error { return m.rewind(ctx, last) }
+	for n := range rewinds + 1 {
+		last = uuid.NewString()
+		if err := m.appendTurn(ctx); err != nil {
+			return nil, err
+		}
+		if err := m.append(ctx, "", last, "user", m.question(m.turn)); err != nil {
+			return nil, err
+		}
+		if n == rewinds {
+			break
+		}
+		if err := takeBack(); err != nil {
+			return nil, err
+		}
+	}
+	grown := float64(rewinds) * writesARewind
+	err := m.measureAll(
+		step{"append after rewinds", 0, 2, func() error { return m.append(ctx, "", last, "tool", m.question(m.turn)) }},
+		step{"rewind after rewinds", rewindReads + 1, rewindWrites + grown, takeBack},
+		step{"fork after rewinds", forkReads, forkWrites + grown, func() error {
+			id := uuid.NewString()
+			_, err := m.store.Fork(ctx, session.ForkOf{SessionID: m.session, UserID: m.user, ID: id, Nonce: id})
+			return err
+		}},
+	)
+	return m.rows, err
 }
 
 // forks measures a fork, and one of a fork of a fork …

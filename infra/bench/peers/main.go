@@ -1,6 +1,6 @@
 // Command peers has Rethread and other conversation stores keep the same conversations in
 // the same engine, and counts the capacity units that each of them needs. It writes
-// docs/benchmarks/peers.json, the page and the plots made of it.
+// docs/benchmarks/peers.json, and the plots and the part of docs/costs.md made of it.
 package main
 
 import (
@@ -21,6 +21,7 @@ import (
 
 	"github.com/rethread/rethread/infra/bench/peers/play"
 	"github.com/rethread/rethread/infra/bench/peers/record"
+	"github.com/rethread/rethread/infra/bench/price"
 	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
 	"github.com/rethread/rethread/infra/local/repo"
 )
@@ -44,13 +45,13 @@ func run(ctx context.Context, out io.Writer, quick, page bool, only string) erro
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(root, "docs", "benchmarks")
+	folder := filepath.Join(root, record.Folder)
 	if page {
 		r, err := record.ReadFile(filepath.Join(folder, record.DataFile))
 		if err != nil {
 			return err
 		}
-		return r.WritePages(root)
+		return write(r, root)
 	}
 	plan := play.Full()
 	if quick {
@@ -63,7 +64,15 @@ func run(ctx context.Context, out io.Writer, quick, page bool, only string) erro
 	if err := r.WriteFile(filepath.Join(folder, record.DataFile)); err != nil {
 		return err
 	}
-	return r.WritePages(root)
+	return write(r, root)
+}
+
+// write writes the plots, and the page of costs from all records.
+func write(r record.Record, root string) error {
+	if err := r.WritePlots(root); err != nil {
+		return err
+	}
+	return price.Write(root)
 }
 
 // measure plays the plan with the chosen peers, all in one engine. Units do not depend on

@@ -3,6 +3,8 @@
 // the prices of one region. It prints docs/costs.md.
 package price
 
+import "github.com/rethread/rethread/infra/bench/peers/record"
+
 // Region and Read are the region and the date of the prices below, which exclude
 // free tiers, savings plans and taxes.
 const (
@@ -51,8 +53,8 @@ type prices struct {
 // list is the price list of the Region on the day of Read.
 func list() prices {
 	return prices{
-		TableWrite:   price{dynamodb, 0.625 / million, "$0.625 a million write units"},
-		TableRead:    price{dynamodb, 0.125 / million, "$0.125 a million read units"},
+		TableWrite:   price{dynamodb, record.WritePrice / million, "$0.625 a million write units"},
+		TableRead:    price{dynamodb, record.ReadPrice / million, "$0.125 a million read units"},
 		TableStorage: price{dynamodb, 0.25, "$0.25 a GB-month"},
 		TableBackup:  price{dynamodb, 0.20, "$0.20 a GB-month"},
 

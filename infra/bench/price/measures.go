@@ -15,10 +15,7 @@ const History = 1000
 // Measures are the recorded results of the benchmark.
 type Measures struct {
 	Operations map[string]Units `json:"operations"`
-	// AlarmMetrics is the number of metrics that the template's alarms watch.
-	AlarmMetrics int `json:"alarm_metrics"`
-	// Dashboards is the number of dashboards that a deployment has by default.
-	Dashboards int `json:"dashboards"`
+	Monitored
 }
 
 // Units are the capacity units of an operation.
@@ -28,8 +25,8 @@ type Units struct {
 }
 
 // Record returns the measures in rows with History turns.
-func Record(rows []cost.Row, alarmMetrics, dashboards int) Measures {
-	m := Measures{Operations: map[string]Units{}, AlarmMetrics: alarmMetrics, Dashboards: dashboards}
+func Record(rows []cost.Row, monitored Monitored) Measures {
+	m := Measures{Operations: map[string]Units{}, Monitored: monitored}
 	for _, row := range rows {
 		if row.History == History {
 			m.Operations[row.Operation] = Units{Reads: row.Usage.Reads, Writes: row.Usage.Writes}

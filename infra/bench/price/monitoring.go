@@ -6,9 +6,30 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Monitoring counts what the alarms of a template watch, as it is billed, and the
-// dashboards that a deployment has by default: those without a condition.
-func Monitoring(template []byte) (alarmMetrics, dashboards int, err error) {
+// Monitored is what a template has that is billed by number.
+type Monitored struct {
+	// AlarmMetrics is the number of metrics that its alarms watch.
+	AlarmMetrics int `json:"alarm_metrics"`
+	// Dashboards is the number of dashboards that a deployment has by default: those
+	// without a condition.
+	Dashboards int `json:"dashboards"`
+	// Answering is the number of functions that answer requests, and so have a latency.
+	Answering int `json:"answering_functions"`
+}
+
+// background reports whether a function answers no caller of the API. A function that is
+// not named here counts as one that answers.
+func background(id string) bool {
+	switch id {
+	case "RunnerFunction", "AuthorizerFunction", "FanoutFunction", "PostFunction", "AutomationsFunction", "DeliverFunction", "SweeperFunction":
+		return true
+	}
+	return false
+}
+
+// Monitoring counts what a template has that is billed by number.
+func Monitoring(template []byte) (Monitored, error) {
+	var m Monitored
 	var t struct {
 		Resources map[string]struct {
 			Type       string    `yaml:"Type"`
@@ -17,12 +38,14 @@ func Monitoring(template []byte) (alarmMetrics, dashboards int, err error) {
 		} `yaml:"Resources"`
 	}
 	if err := yaml.Unmarshal(template, &t); err != nil {
-		return 0, 0, fmt.Errorf("count the metrics of alarms: %w", err)
+		return m, fmt.Errorf("count the metrics of alarms: %w", err)
 	}
 	for id, r := range t.Resources {
 		switch {
+		case r.Type == "AWS::Serverless::Function" && !background(id):
+			m.Answering++
 		case r.Type == "AWS::CloudWatch::Dashboard" && r.Condition == "":
-			dashboards++
+			m.Dashboards++
 		case r.Type == "AWS::CloudWatch::Alarm":
 			var alarm struct {
 				MetricName string `yaml:"MetricName"`
@@ -31,17 +54,17 @@ func Monitoring(template []byte) (alarmMetrics, dashboards int, err error) {
 				} `yaml:"Metrics"`
 			}
 			if err := r.Properties.Decode(&alarm); err != nil {
-				return 0, 0, fmt.Errorf("count the metrics of %s: %w", id, err)
+				return m, fmt.Errorf("count the metrics of %s: %w", id, err)
 			}
 			if alarm.MetricName != "" {
-				alarmMetrics++
+				m.AlarmMetrics++
 			}
-			for _, m := range alarm.Metrics {
-				if m.MetricStat != nil {
-					alarmMetrics++
+			for _, metric := range alarm.Metrics {
+				if metric.MetricStat != nil {
+					m.AlarmMetrics++
 				}
 			}
 		}
 	}
-	return alarmMetrics, dashboards, nil
+	return m, nil
 }

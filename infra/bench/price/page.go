@@ -4,19 +4,24 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rethread/rethread/infra/bench/meter/scenario"
+	peers "github.com/rethread/rethread/infra/bench/peers/record"
 )
 
 const preface = `# What it costs
 
-Everything that a use costs in AWS, at the list prices of %s as of %s (infra/bench/price/list.go). ` + "`make meter`" + ` measured
-the first table on %s, through the whole local system: capacity units, requests, messages, invocations, logs and bytes sent of
-whole HTTP requests, access, quotas, idempotency and fan-out included (docs/benchmarks/meter.json). Sessions have %s turns.
-Every line is a quantity times a price. Free tiers are not deducted. Taxes and traces are not included.
+What a use costs in AWS, at the list prices of %s as of %s (infra/bench/price/list.go): a quantity times a price in each
+line. Other pages and the README take their numbers from this one, and tests compare them. Free tiers are not deducted. Not included: taxes,
+what agents and models cost, and X-Ray, which the template turns on and which costs $5 a million recorded traces: by default the first
+request of each second, and 5 %% of the others.
 
+` + "`make meter`" + ` measured whole HTTP requests on %s, through the local system: capacity units, requests, messages, invocations,
+logs and bytes sent, with access, quotas, idempotency and fan-out (docs/benchmarks/meter.json). Sessions have %s turns before.
 Units are exact, but a streamed answer has fewer flushes on a busy machine. The run time of functions on Lambda is assumed, not
 measured: %s ms for a request, %s ms for a batch of changes, at the memory sizes of template.yaml; the worker runs as long as
 its agent. In long threads it takes up to 0.12 s more for each 100 turns that it reads
@@ -25,21 +30,19 @@ its agent. In long threads it takes up to 0.12 s more for each 100 turns that it
 `
 
 const uses = `
-## What comes on top
-
-The parts of these uses were measured at the store after %s turns (` + "`make bench`" + `, infra/bench/price/measures.json).
+What comes on top, from parts that ` + "`make bench`" + ` measured at the store (infra/bench/price/measures.json):
 
 | use | cost |
 |---|---:|
 `
 
-// lists has what pages of lists cost, which a test of their handlers measures.
+// notes has what was measured otherwise; a test of the handlers measures its lists.
 //
-//go:embed lists.md
-var lists string
+//go:embed notes.md
+var notes string
 
 // Page writes docs/costs.md.
-func Page(out io.Writer, measures Measures, record scenario.Record) error {
+func Page(out io.Writer, measures Measures, record scenario.Record, others peers.Record) error {
 	a := &accountant{prices: list(), measures: measures, record: record}
 	wholes, bills := a.wholes(), a.bills()
 	if a.missing != nil {
@@ -48,19 +51,31 @@ func Page(out io.Writer, measures Measures, record scenario.Record) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, preface, Region, Read, record.Date, number(History), number(requestSeconds*1000), number(fanoutSeconds*1000))
 	table(&b, wholes)
-	for _, bill := range wholes {
-		bill.write(&b)
-	}
-	fmt.Fprintf(&b, uses, number(History))
+	b.WriteString(uses)
 	for _, bill := range bills {
 		fmt.Fprintf(&b, "| %s | %s |\n", bill.Title, dollars(bill.Total()))
 	}
-	for _, bill := range bills {
+	b.WriteString("\n" + record.Section())
+	measures.table(&b)
+	b.WriteString("\n" + notes + "\n")
+	section, err := others.Section()
+	if err != nil {
+		return err
+	}
+	b.WriteString(section + "\n## Item by item\n")
+	for _, bill := range slices.Concat(wholes, bills) {
 		bill.write(&b)
 	}
-	b.WriteString(lists)
-	_, err := io.WriteString(out, b.String())
+	_, err = io.WriteString(out, b.String())
 	return err
+}
+
+// table writes the units of operations at the store.
+func (m Measures) table(out *strings.Builder) {
+	out.WriteString("\n## Units at the store\nWithout access, quotas and fan-out, by `make bench`.\n\n| operation | writes | reads |\n|---|---:|---:|\n")
+	for _, name := range slices.Sorted(maps.Keys(m.Operations)) {
+		fmt.Fprintf(out, "| %s | %s | %s |\n", name, number(m.Operations[name].Writes), number(m.Operations[name].Reads))
+	}
 }
 
 // table writes whole costs by service.
@@ -80,7 +95,7 @@ func table(out *strings.Builder, bills []bill) {
 }
 
 func (b bill) write(out *strings.Builder) {
-	fmt.Fprintf(out, "\n## %s: %s\n%s\n\n| what | how many | | list price | cost |\n|---|---|---:|---|---:|\n",
+	fmt.Fprintf(out, "\n### %s: %s\n%s\n\n| what | how many | | list price | cost |\n|---|---|---:|---|---:|\n",
 		b.Title, dollars(b.Total()), b.About)
 	for _, l := range b.Lines {
 		if l.Quantity > 0 {

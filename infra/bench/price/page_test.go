@@ -13,6 +13,7 @@ import (
 
 	"github.com/rethread/rethread/infra/bench/cost"
 	"github.com/rethread/rethread/infra/bench/meter/scenario"
+	peers "github.com/rethread/rethread/infra/bench/peers/record"
 	"github.com/rethread/rethread/infra/bench/price"
 	"github.com/rethread/rethread/infra/test/capacity"
 )
@@ -26,27 +27,31 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	others, err := peers.ReadFile("../../../docs/benchmarks/peers.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Run("docs/costs.md matches the recorded measures", func(t *testing.T) {
 		want, err := os.ReadFile("../../../docs/costs.md")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(want), mustPrint(t, measures, record)); diff != "" {
+		if diff := cmp.Diff(string(want), mustPrint(t, measures, record, others)); diff != "" {
 			t.Errorf("`make costs` prints another page (-docs/costs.md +printed):\n%s", diff)
 		}
 	})
-	t.Run("the recorded alarms and dashboards are those of template.yaml", func(t *testing.T) {
+	t.Run("the recorded alarms, dashboards and functions are those of template.yaml", func(t *testing.T) {
 		template, err := os.ReadFile("../../../template.yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
-		alarms, dashboards, err := price.Monitoring(template)
-		if err != nil || alarms != measures.AlarmMetrics || dashboards != measures.Dashboards || alarms == 0 {
-			t.Errorf("%v: %d metrics of alarms and %d dashboards; recorded: %d and %d", err, alarms, dashboards, measures.AlarmMetrics, measures.Dashboards)
+		monitored, err := price.Monitoring(template)
+		if diff := cmp.Diff(monitored, measures.Monitored); err != nil || diff != "" || monitored.AlarmMetrics == 0 || monitored.Answering == 0 {
+			t.Errorf("%v (-template.yaml +recorded)\n%s", err, diff)
 		}
 	})
 	t.Run("an idle month with one queue costs at most $1.20", func(t *testing.T) {
-		_, text, _ := strings.Cut(mustPrint(t, measures, record), "With one queue that is $")
+		_, text, _ := strings.Cut(mustPrint(t, measures, record, others), "With one queue that is $")
 		amount, _, _ := strings.Cut(text, ";")
 		if cost := mustDollars(t, amount); cost > 1.2 || cost == 0 {
 			t.Errorf("$%v", cost)
@@ -70,7 +75,7 @@ func TestPage(t *testing.T) {
 		dear := record.Measures[index(t, record, scenario.SafeInvocation)]
 		dear.Count, dear.Requests.Writes = 1, 2_000_000-dear.Total().Writes+dear.Requests.Writes
 		record.Measures[index(t, record, scenario.SafeInvocation)] = dear
-		page := mustPrint(t, measures, record)
+		page := mustPrint(t, measures, record, others)
 		for _, line := range []string{
 			"| table writes | 1,000 × 2,000,000 units: " + cost.QueueInput + " | 2,000,000,000 | $0.625 a million write units | $1250.0000 |",
 			"| table reads | 1,000 × 4,000,000 units: " + cost.QueueInput + " | 4,000,000,000 | $0.125 a million read units | $500.0000 |",
@@ -83,7 +88,7 @@ func TestPage(t *testing.T) {
 	})
 	t.Run("the services of a use add up to its cost", func(t *testing.T) {
 		rows := 0
-		for line := range strings.Lines(mustPrint(t, measures, record)) {
+		for line := range strings.Lines(mustPrint(t, measures, record, others)) {
 			cells := strings.Split(line, "|")
 			if len(cells) < 4 || !strings.HasPrefix(cells[len(cells)-2], " **$") {
 				continue
@@ -101,14 +106,19 @@ func TestPage(t *testing.T) {
 			t.Errorf("found %d uses", rows)
 		}
 	})
+	t.Run("returns an error if no other store was measured", func(t *testing.T) {
+		if err := price.Page(&strings.Builder{}, measures, record, peers.Record{}); err == nil || !strings.Contains(err.Error(), "make bench-peers") {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("returns an error for an operation that was not measured", func(t *testing.T) {
 		delete(measures.Operations, cost.QueueInput)
-		if err := price.Page(&strings.Builder{}, measures, record); err == nil || !strings.Contains(err.Error(), cost.QueueInput) {
+		if err := price.Page(&strings.Builder{}, measures, record, others); err == nil || !strings.Contains(err.Error(), cost.QueueInput) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("returns an error for a scenario that was not measured", func(t *testing.T) {
-		if err := price.Page(&strings.Builder{}, measures, scenario.Record{}); err == nil || !strings.Contains(err.Error(), "make meter") {
+		if err := price.Page(&strings.Builder{}, measures, scenario.Record{}, others); err == nil || !strings.Contains(err.Error(), "make meter") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -140,9 +150,9 @@ func TestMeasures(t *testing.T) {
 		{Operation: "x", History: 10, Usage: capacity.Usage{Reads: 9, Writes: 9}},
 		{Operation: "x", History: price.History, Usage: capacity.Usage{Reads: 1, Writes: 2}},
 	}
-	want := price.Measures{Operations: map[string]price.Units{"x": {Reads: 1, Writes: 2}}, AlarmMetrics: 3, Dashboards: 1}
+	want := price.Measures{Operations: map[string]price.Units{"x": {Reads: 1, Writes: 2}}, Monitored: price.Monitored{AlarmMetrics: 3, Dashboards: 1, Answering: 2}}
 	file := filepath.Join(t.TempDir(), "measures.json")
-	if err := price.Record(rows, 3, 1).WriteFile(file); err != nil {
+	if err := price.Record(rows, price.Monitored{AlarmMetrics: 3, Dashboards: 1, Answering: 2}).WriteFile(file); err != nil {
 		t.Fatal(err)
 	}
 	got, err := price.ReadFile(file)
@@ -151,10 +161,10 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-func mustPrint(t *testing.T, measures price.Measures, record scenario.Record) string {
+func mustPrint(t *testing.T, measures price.Measures, record scenario.Record, others peers.Record) string {
 	t.Helper()
 	var page strings.Builder
-	if err := price.Page(&page, measures, record); err != nil {
+	if err := price.Page(&page, measures, record, others); err != nil {
 		t.Fatal(err)
 	}
 	return page.String()

@@ -3,6 +3,7 @@ package price
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rethread/rethread/infra/bench/meter/scenario"
@@ -10,8 +11,8 @@ import (
 
 // The first lines of the tables in the README.
 const (
-	unitsHead   = "| whole requests, whatever the length of the history | write units | read units |\n"
-	dollarsHead = "| use, at list prices, everything included | cost |\n"
+	unitsHead   = "| a whole request, with its fan-out | write units | read units |\n"
+	dollarsHead = "| use, at list prices, without taxes, X-Ray and models | cost |\n"
 )
 
 // ErrNoTable means that a text lacks a table.
@@ -32,13 +33,13 @@ func Summary(readme string, measures Measures, record scenario.Record) (string, 
 	return replace(readme, dollarsHead, "|---|---:|\n"+costs)
 }
 
-// unitRows are the units of requests, without those of fan-out.
+// unitRows are the units of requests, with those of fan-out.
 func (a *accountant) unitRows() string {
 	var b strings.Builder
 	for _, row := range []struct{ title, name string }{
 		{"a turn: question of 300, answer of 2,000 characters, not safe to resend", scenario.Unsafe},
 		{"the same, safe to resend", scenario.SafeInvocation},
-		{"rewind the last invocation", scenario.Rewind},
+		{"rewind the last invocation, if it changed no state", scenario.Rewind},
 		{"fork, at any depth", scenario.ForkDeep},
 		{"a new task of 2 KB", scenario.NewTask},
 		{"an update of it", scenario.UpdateTask},
@@ -46,14 +47,17 @@ func (a *accountant) unitRows() string {
 	} {
 		m := a.metered(row.name)
 		each := func(units float64) string { return fmt.Sprintf("%.3g", units/float64(m.Count)) }
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", row.title, each(m.Requests.Writes), each(m.Requests.Reads))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", row.title, each(m.Total().Writes), each(m.Total().Reads))
 	}
 	return b.String()
 }
 
+// idlePlace is the place of the idle month among the wholes, which is the last row.
+const idlePlace = 5
+
 func (a *accountant) dollarRows() string {
 	var b strings.Builder
-	for _, bill := range a.wholes() {
+	for _, bill := range slices.Insert(a.wholes(), idlePlace, a.streams(), a.frontends(), a.histories()) {
 		fmt.Fprintf(&b, "| %s | $%s |\n", bill.Title, rounded(bill.Total()))
 	}
 	return b.String()

@@ -40,7 +40,7 @@ const (
 
 // bills returns the uses that come on top, whose parts were measured at the store.
 func (a *accountant) bills() []bill {
-	return []bill{a.queued(), a.histories(), a.streams(), a.watched(), a.delivered(), a.storage(), a.telling()}
+	return []bill{a.queued(), a.histories(), a.streams(), a.frontends(), a.watched(), a.delivered(), a.storage(), a.telling()}
 }
 
 func (a *accountant) queued() bill {
@@ -83,7 +83,7 @@ func (a *accountant) streams() bill {
 	const n = 1000
 	const again = n * (turnsPerHour - 1) // the first connection is in the bill of viewers
 	return bill{
-		"1,000 viewers for an hour by server-sent events, on top",
+		"1,000 watched hours by server-sent events, on top",
 		"A function holds each stream open; it is itself a websocket subscriber, which reconnects each turn of 90 s. After a " +
 			"viewer leaves, up to one turn is still paid for. Websockets are much cheaper: use them in clients that can.",
 		slices.Concat([]line{
@@ -98,6 +98,24 @@ func (a *accountant) streams() bill {
 				a.reads(again, cost.CatchUp),
 				{"table writes", number(n*turnsPerHour) + " × 2: one of the user's slots for streams", n * turnsPerHour * leaseWrites, a.TableWrite},
 				{"table reads", number(n*turnsPerHour) + " × 10: the same", n * turnsPerHour * leaseReads, a.TableRead},
+			},
+		),
+	}
+}
+
+func (a *accountant) frontends() bill {
+	const n = 1000
+	answer := a.metered(scenario.Watched).Seconds
+	return bill{
+		"1,000 answers streamed to AG-UI, useChat or Responses, on top",
+		"On top of an answer that is watched by one: a function holds the stream open while the agent answers, with the memory of " +
+			"AGUIFunction, AISDKFunction and ResponsesFunction, which is why it costs more than a stream of server-sent events.",
+		slices.Concat(
+			[]line{{"REST API requests", "1,000", n, a.StreamRequest}},
+			a.functions("agui, aisdk or responses", n, answer, a.record.Memory["AGUIFunction"]),
+			[]line{
+				{"table writes", "1,000 × 2: one of the user's slots for streams", n * leaseWrites, a.TableWrite},
+				{"table reads", "1,000 × " + number(1+answer/5*0.5) + ": the same", n * (1 + answer/5*0.5), a.TableRead},
 			},
 		),
 	}
@@ -146,18 +164,12 @@ func (a *accountant) storage() bill {
 	}
 }
 
-// The functions' logs and metrics.
-const (
-	// answering is the number of functions that answer requests, and so have a
-	// latency.
-	answering = 14
-	// lineGB is the size of a request's log line and metrics line, including what
-	// CloudWatch adds to each.
-	lineGB = 0.9e-6
-)
+// lineGB is the size of a request's log line and metrics line, including what CloudWatch
+// adds to each.
+const lineGB = 0.9e-6
 
 func (a *accountant) telling() bill {
-	count := float64(len(metrics.All()) - 1 + answering)
+	count := float64(len(metrics.All()) - 1 + a.measures.Answering)
 	const n = 1_000_000
 	return bill{
 		"Logs and metrics in a month of 1,000,000 requests, on top",

@@ -72,7 +72,7 @@ func (a *accountant) wholes() []bill {
 		{
 			"1,000 turns, safe to resend",
 			"A question of 300 characters and an answer of 2,000, appended to a session together, with ids that name their invocation. " +
-				"These are the cheapest that are safe: a writer numbers the events of its invocation, `<invocation_id>.0`, `<invocation_id>.1` and so on, " +
+				"These are the cheapest that are safe: a writer numbers the events of its invocation, `<invocation_id>.1`, `<invocation_id>.2` and so on, " +
 				"and sends an event again under its number, without an `Idempotency-Key`. Several writers of one invocation must not use the same number twice. With an `Idempotency-Key` and no ids, " +
 				number(float64(key.Count)) + " turns take " + number(key.Total().Writes) + " write units instead of " + number(turns.Total().Writes) +
 				"; with other ids " + number(ids.Total().Writes) + ", since each needs a claim of its own. " +
@@ -92,7 +92,7 @@ func (a *accountant) wholes() []bill {
 		},
 		{"1,000 streamed answers, watched by nobody", "The same without a watcher.", a.whole(alone, n)},
 		{
-			"1,000 watched hours",
+			"1,000 watched hours by websockets",
 			"A watcher opens a websocket, subscribes to a session, pings every 5 minutes, and leaves after an hour. The messages about changes cost extra: see above.",
 			append(a.whole(hour, n), line{"connection minutes", "1,000 × 60", n * minutes, a.SocketMinute}),
 		},

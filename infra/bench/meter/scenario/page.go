@@ -2,28 +2,23 @@ package scenario
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/rethread/rethread/infra/bench/meter"
 )
 
-const preface = `# What whole requests cost
-
-Capacity units of whole HTTP requests, measured on %s through the local system (` + "`make meter`" + `): a proxy in front of
-DynamoDB Local counts every request of every function, in the units that AWS charges. Access, quotas, idempotency and the
-fan-out that a request causes are included; the sweeper is not. A range is the least and the most after %s turns.
-
+const preface = `## Units of whole requests
+Fan-out is what a request causes; the sweeper is not included. A range is the least and the most after %s turns.
 Turns are a question of 300 and an answer of 2,000 characters of ordinary English (infra/bench/prose); the session is at the top
-of its owner's list. Tokens have five characters, 50 a second. Bounds are those of infra/bench/meter/scenario/bounds.go, which a
-test enforces; a goal is what a bound is to become. [Costs](../costs.md) has the prices.
+of its owner's list. Tokens have five characters, 50 a second. A test enforces the bounds
+(infra/bench/meter/scenario/bounds.go); a goal is what a bound is to become.
 
 | what | count | writes | reads | fan-out: reads | watching | bound | goal |
 |---|---:|---:|---:|---:|---:|---|---|
 `
 
-// Page writes a record as a page.
-func Page(out io.Writer, r Record) error {
+// Section is the part of docs/costs.md with the units of whole requests.
+func (r Record) Section() string {
 	var b strings.Builder
 	var histories []string
 	known := map[int]bool{}
@@ -33,7 +28,7 @@ func Page(out io.Writer, r Record) error {
 			histories = append(histories, fmt.Sprint(m.History))
 		}
 	}
-	fmt.Fprintf(&b, preface, r.Date, strings.Join(histories, ", "))
+	fmt.Fprintf(&b, preface, strings.Join(histories, ", "))
 	for _, same := range byScenario(r.Measures) {
 		m := same[0]
 		own := func(m Measure) meter.Usage { return m.Requests.Plus(m.Runner) }
@@ -41,8 +36,7 @@ func Page(out io.Writer, r Record) error {
 			span(same, func(m Measure) float64 { return own(m).Writes }), span(same, func(m Measure) float64 { return own(m).Reads }),
 			span(same, func(m Measure) float64 { return m.Fanout.Reads }), brief(m.Watch), BoundOf(m), Bounds()[m.Scenario].Goal)
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return b.String()
 }
 
 // span returns the least and the most of some measures.

@@ -145,23 +145,12 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// TestPage compares docs/benchmarks/requests.md with the recorded measures and the bounds.
-func TestPage(t *testing.T) {
+// TestSearchPage compares the table in docs/search.md with the recorded measures.
+func TestSearchPage(t *testing.T) {
 	t.Parallel()
 	record, err := scenario.ReadFile("../../../../docs/benchmarks/meter.json")
 	if err != nil {
 		t.Fatal(err)
-	}
-	written, err := os.ReadFile("../../../../docs/benchmarks/requests.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var page strings.Builder
-	if err := scenario.Page(&page, record); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(written), page.String()); diff != "" {
-		t.Errorf("`make costs` writes another page (-docs/benchmarks/requests.md +written)\n%s", diff)
 	}
 	searches, err := os.ReadFile("../../../../docs/search.md")
 	if err != nil {

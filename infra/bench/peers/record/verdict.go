@@ -2,7 +2,6 @@ package record
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/rethread/rethread/infra/bench/meter"
@@ -32,7 +31,7 @@ func (r Record) steps() []step {
 // verdict says from the data where other stores need fewer units than Rethread through
 // HTTP, and where they fail. Rethread's rows come first.
 func (r Record) verdict(b *strings.Builder) {
-	b.WriteString("\n## Where others are better, and where they fail\n\n")
+	b.WriteString("\n### Where others are better, and where they fail\n\n")
 	for _, s := range r.steps() {
 		r.better(b, s)
 	}
@@ -70,35 +69,3 @@ const (
 	RethreadSaver = "Rethread, RethreadSaver of LangGraph, "
 	DynamoDBSaver = "LangGraph, DynamoDBSaver, "
 )
-
-// savers compares the savers of LangGraph, used in the same way.
-func (r Record) savers(b *strings.Builder) {
-	for _, own := range r.Peers {
-		way, ok := strings.CutPrefix(own.Name, RethreadSaver)
-		i := slices.IndexFunc(r.Peers, func(p Peer) bool { return p.Name == DynamoDBSaver+way })
-		if !ok || i < 0 {
-			continue
-		}
-		fmt.Fprintf(b, "\n| LangGraph %s | RethreadSaver | DynamoDBSaver | RethreadSaver's units cost |\n|---|---:|---:|---:|\n", way)
-		for _, s := range r.steps() {
-			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", s.name, s.cell(own), s.cell(r.Peers[i]), s.ratio(own, r.Peers[i]))
-		}
-	}
-}
-
-func (s step) cell(p Peer) string {
-	if u, ok := s.usage(p); ok {
-		return units(u)
-	}
-	return "**fails**"
-}
-
-// ratio returns the price of one peer's units in percent of another's.
-func (s step) ratio(p, of Peer) string {
-	u, ok := s.usage(p)
-	base, known := s.usage(of)
-	if !ok || !known || dollars(base) == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.3g %%", 100*dollars(u)/dollars(base))
-}

@@ -8,7 +8,7 @@ import { expect, type Page } from '@playwright/test';
 const FOLDER = fileURLToPath(new URL('../../../../docs/images/', import.meta.url));
 const LARGEST = 150_000; // bytes
 
-/** Writes a picture to a file of docs/images, in WebP or PNG by the ending of its name. */
+/** Writes a picture to a file of docs/images. */
 export async function take(page: Page, name: string): Promise<void> {
   await page.mouse.move(0, 0);
   await page.evaluate(() => {
@@ -16,19 +16,8 @@ export async function take(page: Page, name: string): Promise<void> {
     // Clocks differ from run to run.
     for (const time of document.querySelectorAll('time')) time.style.visibility = 'hidden';
   });
-  const picture = name.endsWith('.webp')
-    ? await webp(page)
-    : await page.screenshot({ animations: 'disabled', caret: 'hide' });
+  const picture = await page.screenshot({ animations: 'disabled', caret: 'hide' });
   expect(picture.length).toBeLessThan(LARGEST);
   await mkdir(dirname(FOLDER + name), { recursive: true });
   await writeFile(FOLDER + name, picture);
-}
-
-// Playwright itself writes no WebP.
-async function webp(page: Page): Promise<Buffer> {
-  const devtools = await page.context().newCDPSession(page);
-  const options = { format: 'webp', quality: 80 } as const;
-  const { data } = await devtools.send('Page.captureScreenshot', options);
-  await devtools.detach();
-  return Buffer.from(data, 'base64');
 }
