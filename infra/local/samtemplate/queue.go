@@ -54,6 +54,7 @@ type queueProperties struct {
 	} `yaml:"RedrivePolicy"`
 
 	ManagedEncryption any `yaml:"SqsManagedSseEnabled"`
+	Key               any `yaml:"KmsMasterKeyId"`
 	Tags              any `yaml:"Tags"`
 	ThroughputLimit   any `yaml:"FifoThroughputLimit"`
 }

@@ -24,6 +24,7 @@ type tableProperties struct {
 	} `yaml:"TimeToLiveSpecification"`
 	BillingMode               string `yaml:"BillingMode"`
 	PointInTimeRecovery       any    `yaml:"PointInTimeRecoverySpecification"`
+	Encryption                any    `yaml:"SSESpecification"`
 	DeletionProtectionEnabled any    `yaml:"DeletionProtectionEnabled"`
 	Tags                      any    `yaml:"Tags"`
 }
