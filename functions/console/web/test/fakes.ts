@@ -6,6 +6,7 @@ import { createApi } from '../src/api/client';
 import type { Event, Session } from '../src/api/types';
 import type { Auth, User } from '../src/auth/auth';
 import { Chat } from '../src/store/chat';
+import type { Edit } from '../src/store/drafts';
 import { DraftFiles } from '../src/store/files';
 import { Toasts } from '../src/store/toasts';
 
@@ -63,7 +64,11 @@ export class FakeServer {
 }
 
 /** A chat over a fake server, with a watch controlled by the test. */
-export function fakeChat(server: FakeServer, id = 's1') {
+export function fakeChat(
+  server: FakeServer,
+  id = 's1',
+  edit: Edit = { id: signal(''), text: signal('') },
+) {
   const toasts = new Toasts();
   const older = { read: async () => {} };
   let options: WatchOptions<Event> | undefined;
@@ -71,6 +76,7 @@ export function fakeChat(server: FakeServer, id = 's1') {
     api: server.api,
     toasts,
     draft: signal(''),
+    edit,
     files: new DraftFiles(),
     watch: <Item>(_: string, given: WatchOptions<Item>) => {
       options = given as unknown as WatchOptions<Event>;

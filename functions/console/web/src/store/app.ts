@@ -71,6 +71,7 @@ export class App {
       known: this.#listed(id),
       far,
       draft: this.drafts.of(id),
+      edit: this.drafts.edit(id),
       files: this.files.of(id),
       watch: api.watch.bind(api),
       changed: (session?: Session) => this.changed(chat, session),
@@ -94,7 +95,7 @@ export class App {
   async leave(id: string): Promise<void> {
     await leaveSession(this.api, id);
     if (this.chat.peek()?.id === id) this.close();
-    this.drafts.of(id).value = '';
+    this.drafts.forget(id);
     this.shared.peek()?.gone(id);
   }
 

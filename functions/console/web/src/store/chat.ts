@@ -8,6 +8,7 @@ import { agentOf } from './agents';
 import { Answers } from './answers';
 import type { AskOptions, Begun } from './asked';
 import { Asking } from './asking';
+import type { Edit } from './drafts';
 import { Feedback } from './feedback';
 import type { DraftFiles } from './files';
 import { type LiveDeps, LiveSession } from './live';
@@ -24,6 +25,8 @@ export interface ChatDeps extends LiveDeps {
   toasts: Toasts;
   /** What the user is writing. */
   draft: Signal<string>;
+  /** The question that the user is editing. */
+  edit: Edit;
   /** The files that will be sent with it. */
   files: DraftFiles;
 }
@@ -81,7 +84,7 @@ export class Chat extends LiveSession<ChatDeps> {
     this.answers = new Answers(this, api);
     const changed = (session: Session) => this.changed(session);
     this.undo = new Undo(id, { api, toasts, changed });
-    this.revision = new Revision(this, { api, toasts, changed, undo: this.undo });
+    this.revision = new Revision(this, { api, toasts, changed, undo: this.undo, edit: deps.edit });
     this.follow();
   }
 
@@ -155,7 +158,7 @@ export class Chat extends LiveSession<ChatDeps> {
   }
 
   protected shown(shown: WatchedSession<Event>): void {
-    this.revision.keep(shown.items);
+    this.revision.keep(shown.items, shown.has_older);
     this.queue.take(shown);
     this.#asking.knows(shown.status_seq);
   }

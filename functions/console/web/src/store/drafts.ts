@@ -1,9 +1,17 @@
 // What the user was writing, for each chat: kept while another chat is open, and across a reload of
-// the tab.
+// the tab. This includes a question that is being edited.
 
 import { effect, type Signal, signal } from '@preact/signals-core';
 
 const PREFIX = 'rethread.draft ';
+
+/** A question that is being edited. */
+export interface Edit {
+  /** The id of its message; '' for none. */
+  readonly id: Signal<string>;
+  /** What the user has made of it. */
+  readonly text: Signal<string>;
+}
 
 export class Drafts {
   readonly #signals = new Map<string, Signal<string>>();
@@ -18,7 +26,23 @@ export class Drafts {
 
   /** The draft of a session; that of the next new chat for ''. */
   of(session: string): Signal<string> {
-    const key = `${PREFIX}${this.#user()} ${session}`;
+    return this.#kept(session);
+  }
+
+  /** The question of a session that is being edited. */
+  edit(session: string): Edit {
+    return { id: this.#kept(`${session} edits`), text: this.#kept(`${session} edited`) };
+  }
+
+  /** Forgets what was written in a session. */
+  forget(session: string): void {
+    const { id, text } = this.edit(session);
+    for (const kept of [this.of(session), id, text]) kept.value = '';
+  }
+
+  // The id of a session has no spaces.
+  #kept(name: string): Signal<string> {
+    const key = `${PREFIX}${this.#user()} ${name}`;
     const known = this.#signals.get(key);
     if (known) return known;
     const draft = signal(this.#storage.getItem(key) ?? '');

@@ -1,11 +1,11 @@
 // Questions that are asked anew in their place: edited, or as they were for another answer.
 
-import { signal } from '@preact/signals-core';
+import type { Signal } from '@preact/signals-core';
 import { type Api, uid } from '../api/client';
 import { rewindSession } from '../api/rewind';
 import type { Event, InputEvent, Rewound, Session } from '../api/types';
 import type { Begun, Instead } from './asked';
-import { keepText } from './drafts';
+import { type Edit, keepText } from './drafts';
 import { type Message, textOf } from './message';
 import type { Toasts } from './toasts';
 import { inputOf, type Turn } from './turns';
@@ -25,32 +25,46 @@ interface RevisionDeps {
   api: Api;
   toasts: Toasts;
   undo: Undo;
+  /** Keeps an edit that is in progress while another chat is open. */
+  edit: Edit;
   changed: (session: Session) => void;
 }
 
 export class Revision {
   /** The id of the question that is being edited; '' for none. */
-  readonly editing = signal('');
+  readonly editing: Signal<string>;
   /** What the user has made of it. */
-  readonly text = signal('');
+  readonly text: Signal<string>;
 
   readonly #chat: Revised;
   readonly #deps: RevisionDeps;
   #busy = false;
+  /** The question that is being edited, once it has been among the items. */
+  #seen = '';
+  /** Its text before it was edited; unknown after a reload. */
+  #original = '';
 
   constructor(chat: Revised, deps: RevisionDeps) {
     this.#chat = chat;
     this.#deps = deps;
+    this.editing = deps.edit.id;
+    this.text = deps.edit.text;
   }
 
-  /** Opens a question for editing. */
+  /** Opens a question for editing. What the user has made of another one goes into the draft. */
   edit(message: Message): void {
-    this.text.value = textOf(message);
+    if (message.id === this.editing.value) return;
+    if (this.editing.value && this.text.value !== this.#original) {
+      keepText(this.#chat.draft, this.text.value);
+    }
+    this.#original = textOf(message);
+    this.text.value = this.#original;
     this.editing.value = message.id;
   }
 
   cancel(): void {
     this.editing.value = '';
+    this.text.value = '';
   }
 
   /** Asks the edited question in place of the original. */
@@ -68,11 +82,20 @@ export class Revision {
     return this.#again(turn, inputOf, '');
   }
 
-  /** An edited question whose message is gone, for instance by a rewind elsewhere, becomes the draft. */
-  keep(items: readonly Event[]): void {
-    const { editing, text } = this;
-    if (editing.value === '' || items.some(({ id }) => id === editing.value)) return;
-    keepText(this.#chat.draft, text.value);
+  /**
+   * An edited question whose message is gone, for instance by a rewind elsewhere, becomes the draft.
+   *
+   * @param older whether there are items before these, which may include the question
+   */
+  keep(items: readonly Event[], older: boolean): void {
+    const id = this.editing.value;
+    if (id === '') return;
+    if (items.some((item) => item.id === id)) this.#seen = id;
+    else if (!older || this.#seen === id) this.#lose(this.text.value);
+  }
+
+  #lose(text: string): void {
+    keepText(this.#chat.draft, text);
     this.cancel();
     this.#deps.toasts.say('The question is gone. What you wrote is in the message field.');
   }

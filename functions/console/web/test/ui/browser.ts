@@ -9,6 +9,7 @@ export function equip({ narrow = false } = {}): void {
   Object.assign(HTMLElement.prototype, { showPopover, hidePopover });
   Object.assign(Element.prototype, {
     scrollTo: () => {},
+    scrollBy: () => {},
     scrollIntoView: () => {},
     checkVisibility: () => true,
     matches: matchesShown,

@@ -1,4 +1,5 @@
-// Adds files to a question: with a button, by dropping them anywhere on the page, or by pasting.
+// Adds files to a question: with a button, by dropping them anywhere on the page, or by pasting. A
+// text that is too long for the field becomes a file too.
 
 import { Paperclip } from 'lucide-preact';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
@@ -6,8 +7,10 @@ import type { DraftFiles } from '../../store/files';
 import { useApp } from '../context';
 import { IconButton } from '../kit/icon-button';
 import { lazy } from '../kit/lazy';
+import { LONGEST } from './too-long';
 
-type Add = (files: Iterable<File>) => void;
+/** Returns whether all were added; otherwise a message says why. */
+type Add = (files: Iterable<File>) => boolean;
 
 export const FileList = lazy(() => import('./files').then((m) => m.FileList));
 
@@ -17,19 +20,35 @@ export function useFiles(files: DraftFiles) {
     (given) => {
       const refused = files.add(given);
       if (refused) toasts.fail(refused);
+      return refused === '';
     },
     [files, toasts],
   );
   useDrop(add);
+  const addText = (text: string) => {
+    const added = add([new File([text], 'Pasted text.txt', { type: 'text/plain' })]);
+    if (added) toasts.say('The text is too long for the message field. It was attached as a file.');
+    return added;
+  };
   const onPaste = (event: ClipboardEvent) => {
     const data = event.clipboardData;
+    const text = data?.getData('text/plain') ?? '';
+    if (lengthWith(event.currentTarget as HTMLTextAreaElement, text) > LONGEST) {
+      event.preventDefault();
+      addText(text);
+      return;
+    }
     // Text that was copied from a document often comes with a picture of itself
     if (!data || data.files.length === 0 || data.types.includes('text/plain')) return;
     event.preventDefault();
     add(data.files);
   };
-  return { add, onPaste };
+  return { add, addText, onPaste };
 }
+
+/** The length of a field's text after a paste. */
+const lengthWith = ({ value, selectionStart, selectionEnd }: HTMLTextAreaElement, text: string) =>
+  text === '' ? 0 : value.length - (selectionEnd - selectionStart) + text.length;
 
 // A part of the page with a place of its own for files handles them itself.
 function useDrop(add: Add): void {

@@ -8,6 +8,7 @@ import { pressed } from '../keys/registry';
 import { useNarrow } from '../kit/hooks';
 import { IconButton } from '../kit/icon-button';
 import { AttachButton, FileList, useFiles } from './attach';
+import { isTooLong, TooLong } from './too-long';
 
 interface Props {
   draft: Signal<string>;
@@ -26,8 +27,6 @@ interface Props {
   onEdit?: () => boolean;
 }
 
-const LONGEST = 100_000; // characters, well below the size limit of an event
-
 export function Composer(props: Props) {
   const { draft, files, busy, running, queues = false, stopping = false } = props;
   const { onSend, onStop, onEdit } = props;
@@ -35,8 +34,8 @@ export function Composer(props: Props) {
   const narrow = useNarrow();
   const text = draft.value;
   const empty = text.trim() === '' && files.list.value.length === 0;
-  const ready = !empty && !busy;
-  const { add, onPaste } = useFiles(files);
+  const ready = !empty && !busy && !isTooLong(text);
+  const { add, addText, onPaste } = useFiles(files);
 
   useLayoutEffect(() => {
     const field = area.current;
@@ -44,9 +43,9 @@ export function Composer(props: Props) {
     field.style.height = 'auto';
     field.style.height = `${field.scrollHeight + (text === '' ? 0 : 2)}px`;
   }, [text]);
-  // On a phone, focus would open the keyboard over the messages.
+  // On a phone, focus would open the keyboard over the messages. An edit in progress keeps it.
   useEffect(() => {
-    if (!narrow) area.current?.focus();
+    if (!narrow && !document.activeElement?.closest('.editor')) area.current?.focus();
   }, [narrow]);
 
   const send = async () => {
@@ -63,6 +62,17 @@ export function Composer(props: Props) {
       }}
     >
       {files.list.value.length > 0 && <FileList files={files} />}
+      <TooLong text={text}>
+        <button
+          type="button"
+          class="button small"
+          onClick={() => {
+            if (addText(text)) draft.value = '';
+          }}
+        >
+          Attach it as a file
+        </button>
+      </TooLong>
       <div class="composer-field">
         <AttachButton add={add} />
         <textarea
@@ -70,7 +80,6 @@ export function Composer(props: Props) {
           dir="auto"
           rows={1}
           value={text}
-          maxLength={LONGEST}
           placeholder={queues ? 'Ask the next question' : 'Ask something'}
           aria-label="Message"
           enterkeyhint="send"

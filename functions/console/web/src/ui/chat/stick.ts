@@ -3,7 +3,8 @@
 import type { RefObject } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-const NEAR = 60; // pixels from the end that count as being at the end
+const NEAR = 60; // pixels from the end within which scrolling down follows it again
+const END = 2; // pixels that fractions of one may leave at the end
 
 export function useStick(
   scroller: RefObject<HTMLElement>,
@@ -27,15 +28,17 @@ export function useStick(
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || !content.current) return;
-    let top = element.scrollTop;
-    const isFar = () => element.scrollHeight - element.scrollTop - element.clientHeight > NEAR;
-    // Growing content never moves the scroll position up: only the user does.
+    let { scrollTop: top, scrollHeight: height } = element;
+    const rest = () => element.scrollHeight - element.scrollTop - element.clientHeight;
+    const isFar = () => rest() > NEAR;
+    // Content that shrinks moves the scroll position up by as much; everything else is the user, who
+    // leaves the end with the first pixel.
     const onScroll = () => {
-      const far = isFar();
-      if (!far) sticks.current = true;
-      else if (element.scrollTop < top) sticks.current = false;
-      top = element.scrollTop;
-      setStuck(sticks.current || !far);
+      const shrunk = Math.max(0, height - element.scrollHeight);
+      if (element.scrollTop < top - shrunk - 0.5) sticks.current = rest() < END;
+      else if (rest() < END || (element.scrollTop > top && !isFar())) sticks.current = true;
+      ({ scrollTop: top, scrollHeight: height } = element);
+      setStuck(sticks.current || !isFar());
     };
     const observer = new ResizeObserver(() => {
       if (sticks.current) element.scrollTop = element.scrollHeight;

@@ -91,10 +91,11 @@ export function Thread({ chat, rows: all }: { chat: Chat; rows: readonly Row[] }
 // Scrolls to a question that is to be edited, whose row may not be rendered.
 function useEdited(chat: Chat, rows: readonly Row[], scroll: (index: number) => void): void {
   const id = chat.revision.editing.value;
+  const index = id ? rows.findIndex((row) => row.kind === 'message' && row.message.id === id) : -1;
+  const shown = index >= 0;
   useEffect(() => {
-    const index = rows.findIndex((row) => row.kind === 'message' && row.message.id === id);
-    if (index >= 0) scroll(index);
-  }, [id]);
+    if (shown) scroll(index);
+  }, [id, shown]);
 }
 
 function RowView({ chat, row }: { chat: Chat; row: Row }) {

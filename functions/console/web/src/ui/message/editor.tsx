@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Chat } from '../../store/chat';
 import type { Message } from '../../store/message';
+import { isTooLong, TooLong } from '../chat/too-long';
 import './editor.css';
 
 interface Props {
@@ -10,14 +11,12 @@ interface Props {
   message: Message;
 }
 
-const LONGEST = 100_000; // characters, as in the message field
-
 export function Editor({ chat, message }: Props) {
   const { revision } = chat;
   const area = useRef<HTMLTextAreaElement>(null);
   const text = revision.text.value;
   const files = message.blocks.filter(({ kind }) => kind === 'file').length;
-  const ready = (text.trim() !== '' || files > 0) && !chat.sending.value;
+  const ready = (text.trim() !== '' || files > 0) && !chat.sending.value && !isTooLong(text);
 
   useLayoutEffect(() => {
     const field = area.current;
@@ -59,7 +58,6 @@ export function Editor({ chat, message }: Props) {
         dir="auto"
         rows={1}
         value={text}
-        maxLength={LONGEST}
         aria-label="Edit the question"
         enterkeyhint="send"
         onInput={({ currentTarget }) => {
@@ -74,6 +72,7 @@ export function Editor({ chat, message }: Props) {
       {files > 0 && (
         <p class="hint">{files === 1 ? 'The file stays.' : `The ${files} files stay.`}</p>
       )}
+      <TooLong text={text} />
       <div class="editor-buttons">
         <button type="button" class="button small" onClick={cancel}>
           Cancel

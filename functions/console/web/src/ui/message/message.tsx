@@ -11,6 +11,7 @@ import { Markdown } from '../markdown/markdown';
 import { Actions } from './actions';
 import { Editor, useEditing } from './again';
 import { extras } from './extras';
+import { Said } from './said';
 import { Thought } from './thought';
 
 const FilePart = lazy(() => import('./file').then((m) => m.FilePart));
@@ -87,9 +88,7 @@ function BlockView({ block, role, growing }: BlockProps) {
   switch (block.kind) {
     case 'text':
       return role === 'user' ? (
-        <p class="said" dir="auto">
-          {block.text}
-        </p>
+        <Said text={block.text} />
       ) : (
         <Markdown text={block.text} growing={growing} />
       );
@@ -98,11 +97,7 @@ function BlockView({ block, role, growing }: BlockProps) {
     case 'calls':
       return <Tools calls={block.calls} growing={growing} />;
     case 'answer':
-      return (
-        <p class="said" dir="auto">
-          {block.text}
-        </p>
-      );
+      return <Said text={block.text} />;
     case 'file':
       return <FilePart file={block} />;
   }
