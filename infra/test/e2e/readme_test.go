@@ -46,13 +46,16 @@ func mustBlocks(t *testing.T, text, language string) []string {
 // print the promised output, and their Go code compiles and runs.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	text := mustReadDocuments(t, "README.md", "docs/getting-started.md", "docs/agents.md") // each page continues the previous one
+	// Each page continues the previous one.
+	text := mustReadDocuments(t, "README.md", "docs/getting-started.md", "docs/agents.md", "docs/restore.md")
 	configured := regexp.MustCompile(`AGENTS='(\{"parrot".*\})' make run`).FindStringSubmatch(text)
 	if configured == nil {
 		t.Fatal("the documents configure no agent")
 	}
-	port := startAgent(t, mustBlocks(t, text, "js")[0])
-	system := e2e.Start(t, "AGENTS="+strings.ReplaceAll(configured[1], "8080", port))
+	port := startAgent(t, "node", "agent.mjs", mustBlocks(t, text, "js")[0])
+	python := startAgent(t, "python3", "agent.py", mustBlocks(t, text, "python")[0])
+	both := strings.Replace(configured[1], "{", `{"python": {"type": "http", "url": "http://127.0.0.1:`+python+`"}, `, 1)
+	system := e2e.Start(t, "AGENTS="+strings.ReplaceAll(both, ":8080", ":"+port))
 	text = strings.ReplaceAll(text, "http://127.0.0.1:3000", system.URL)
 	t.Run("the commands print the promised output", func(t *testing.T) {
 		t.Parallel()
@@ -62,22 +65,45 @@ func TestReadme(t *testing.T) {
 		t.Parallel()
 		testGo(t, system, mustBlocks(t, text, "go")[0])
 	})
+	t.Run("the agent in Python answers as the other one", func(t *testing.T) {
+		t.Parallel()
+		testAgent(t, system, "python")
+	})
 	t.Run("the page on rewinds over A2A", func(t *testing.T) {
 		t.Parallel()
 		testRewindPage(t, system, "parrot")
 	})
 }
 
-// startAgent runs an agent in JavaScript until the test ends, and returns its
-// port.
-func startAgent(t *testing.T, source string) string {
+// requestLine is what Python's server says of a request.
+var requestLine = regexp.MustCompile(`(?m)^.*"POST / HTTP/1\.1" 200 -\n`)
+
+// testAgent asks an agent of docs/agents.md over A2A, and checks its answer and state.
+func testAgent(t *testing.T, system *e2e.System, name string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "agent.mjs")
+	user := system.User(t, "reader-"+name)
+	message := map[string]any{
+		"kind": "message", "messageId": "m1", "contextId": name, "role": "user",
+		"parts": []map[string]any{{"kind": "text", "text": "hello"}},
+	}
+	request := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": map[string]any{"message": message}}
+	if answer := user.Post("/a2a/"+name, request).Want(200); !strings.Contains(string(answer.Body), `"text":"You said: hello"`) {
+		t.Errorf("it answers %s", answer.Body)
+	}
+	if state := user.Get(api + "/sessions/" + name + "/state").Want(200); !strings.Contains(string(state.Body), `"session":{"turns":1}`) {
+		t.Errorf("the state is %s", state.Body)
+	}
+}
+
+// startAgent runs an agent until the test ends, and returns its port.
+func startAgent(t *testing.T, program, name, source string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	port := freePort(t)
-	cmd := exec.CommandContext(t.Context(), "node", path)
+	cmd := exec.CommandContext(t.Context(), program, path)
 	cmd.Env = append(os.Environ(), "PORT="+port)
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -85,8 +111,9 @@ func startAgent(t *testing.T, source string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { // the test's context has ended it
-		if err := cmd.Wait(); said.Len() > 0 {
-			t.Errorf("the agent: %v\n%s", err, said.String())
+		err := cmd.Wait()
+		if rest := requestLine.ReplaceAllString(said.String(), ""); rest != "" {
+			t.Errorf("the agent: %v\n%s", err, rest)
 		}
 	})
 	return port
