@@ -2,10 +2,8 @@ package upgrade_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"os"
-	"slices"
-	"strings"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,12 +20,12 @@ type changed struct {
 	JSON   json.RawMessage `json:"json"` // the answer of this version
 }
 
-// mustAnswers returns the old version's answers, with those in changed.json replaced.
+// answers returns the old version's answers, with those in changed.json replaced.
 // An entry there that names no request, or that changes nothing, fails the test.
-func mustAnswers(t *testing.T) []answer {
+func (k kept) answers(t *testing.T) []answer {
 	t.Helper()
-	answers := mustRead[answer](t, "answers.jsonl.zst")
-	raw, err := os.ReadFile(file("changed.json"))
+	answers := mustRead[answer](t, k, "answers.jsonl.zst")
+	raw, err := os.ReadFile(filepath.Join(k.folder, "changed.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,26 +49,5 @@ func mustAnswers(t *testing.T) []answer {
 			t.Errorf("changed.json: no request %s %s %s of %s", c.Method, c.Path, c.Body, c.User)
 		}
 	}
-	inPages(answers)
-	exactly(answers)
 	return answers
-}
-
-// inPages adds to the trees of forks where their next page begins: none has one.
-func inPages(answers []answer) {
-	for i, a := range answers {
-		if strings.HasSuffix(a.Path, "/forks") && a.Status == http.StatusOK {
-			whole := slices.Clone(a.JSON)
-			answers[i].JSON = append(whole[:len(whole)-1], `,"meta":{"next_cursor":null}}`...)
-		}
-	}
-}
-
-// exactly asks the lists of sessions for what they had unasked.
-func exactly(answers []answer) {
-	for i, a := range answers {
-		if a.Method == http.MethodGet && strings.HasPrefix(a.Path, "/sessions?") && a.Status == http.StatusOK {
-			answers[i].Path += "&exact=true"
-		}
-	}
 }

@@ -42,7 +42,7 @@ func (w *writer) goesOnWithTheRest() {
 	w.send(http.StatusNoContent, http.MethodDelete, "/automations/"+w.story.IDs["automation2"], "")
 	// The unfinished import.
 	w.must(http.StatusCreated, request{
-		user: carol, method: http.MethodPost, path: "/sessions/import/" + w.story.IDs["import"] + "/parts/3", body: w.story.IDs["lastpart"],
+		user: carol, method: http.MethodPost, path: "/sessions/import/" + w.story.IDs["import"] + "/parts/2", body: w.story.IDs["lastpart"],
 	})
 	w.asksOverA2A()
 	w.watches()
@@ -126,6 +126,7 @@ func remains() map[string]string {
 		"K …":       "idempotency keys stay used for a day, without their answers",
 		"AN …":      "which runs an automation that was deleted by itself had started; it expires within hours",
 		"SIGN KEYS": "the keys to sign with are the deployment's",
+		"RU RUN":    "a run's id without its user; it counts for 15 minutes and expires",
 		"WC W":      "the logs that a closed connection watched; it expires within hours",
 	}
 }

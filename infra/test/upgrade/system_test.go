@@ -35,11 +35,11 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
-// adminScope is the scope of admins when the fixture was written.
+// adminScope is the scope of admins in the story.
 const adminScope = "rethread:admin"
 
-// system is today's handlers over the old table. Its clock shows the old version's
-// time until a test lets time pass.
+// system is today's handlers over a table. Its clock shows the time of the version that wrote it
+// until a test lets time pass.
 type system struct {
 	table table.Engine
 	store *stores.Store
@@ -50,6 +50,8 @@ type system struct {
 	keys   *signing.Keys
 	log    *slog.Logger
 	said   *lockedBuffer // in the log
+	agent  run.Agents
+	down   bool // whether receivers at addresses with "down" or "push" refuse messages
 
 	mu     sync.Mutex
 	time   time.Time
@@ -61,9 +63,10 @@ type system struct {
 	posted []string            // addresses to which messages were sent
 }
 
-func newSystem(t testing.TB, items []item, now time.Time) *system {
+// newSystem returns the handlers over a table with the items; seed is that of all ids.
+func newSystem(t testing.TB, items []item, now time.Time, seed byte) *system {
 	t.Helper()
-	s := &system{time: now, random: rand.NewChaCha8([32]byte{1}), said: &lockedBuffer{}}
+	s := &system{time: now, random: rand.NewChaCha8([32]byte{seed}), said: &lockedBuffer{}, agent: agent{}}
 	s.log = slog.New(slog.NewTextHandler(s.said, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s.table = load(t, items)
 	s.store = stores.New(s.table, stores.WithClock(s.now), stores.WithRandom(s.newUUID), stores.WithLogger(s.log),
@@ -130,7 +133,7 @@ func (s *system) MayCall(context.Context, string) bool { return true }
 // Proof needs none.
 func (s *system) Proof(context.Context, string) []string { return nil }
 
-// HasAgent knows the agents of the fixture.
+// HasAgent knows the agents of the story.
 func (s *system) HasAgent(name string) bool {
 	return slices.Contains([]string{"", "default", "data_analyst", "helper", "reviewer", "failing", "short"}, name)
 }

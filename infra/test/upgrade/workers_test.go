@@ -26,7 +26,7 @@ import (
 
 // worker executes runs with an agent that answers with one word.
 func (s *system) worker() *run.Worker {
-	return &run.Worker{Store: s.store, Sessions: s.store, Agents: agent{}, NewID: s.newID, Log: s.log}
+	return &run.Worker{Store: s.store, Sessions: s.store, Agents: s.agent, NewID: s.newID, Log: s.log}
 }
 
 // work executes the pending runs.
@@ -38,6 +38,11 @@ func (s *system) work(t testing.TB) {
 		}
 	}
 	s.runs = nil
+}
+
+// next starts a run whose input waited in a session's queue.
+func (s *system) next(ctx context.Context, user, session string) (bool, error) {
+	return run.Next{Store: s.store, Hand: s.start}.Start(ctx, user, session)
 }
 
 type agent struct{}
@@ -85,6 +90,9 @@ func (s *system) deliverer() boot.DeliverHandler {
 func (s *system) Post(_ context.Context, m delivery.Message) (delivery.Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.down && (strings.Contains(m.URL, "down") || strings.Contains(m.URL, "push")) {
+		return delivery.Answer{Status: http.StatusServiceUnavailable}, nil
+	}
 	s.posted = append(s.posted, m.URL)
 	return delivery.Answer{Status: http.StatusNoContent}, nil
 }
