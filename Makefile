@@ -84,7 +84,11 @@ export UV_SYSTEM_CERTS := 1
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## Run the whole system: the console on http://127.0.0.1:3000/console, websockets on :3001; Ctrl-C stops it
+.PHONY: needs
+needs:
+	@infra/tools/needs/needs.sh "$$(sed -n 's/^go //p' go.mod)"
+
+run: needs build ## Run the whole system: the console on http://127.0.0.1:3000/console, websockets on :3001; Ctrl-C stops it
 	@export WATCH_CONCURRENCY=$${WATCH_CONCURRENCY-64} && exec $(LOCAL)
 
 demo: build ## Play a short story through the API (RETHREAD_URL and RETHREAD_WS_URL name a running system)

@@ -25,14 +25,16 @@ var errUnexpected = errors.New("unexpected answer of the API")
 // more requests are sent.
 type user struct {
 	*printer
-	ctx        context.Context //nolint:containedctx // of the whole story
-	url, token string
+	ctx              context.Context //nolint:containedctx // of the whole story
+	name, url, token string
 }
 
 func (s *story) login(ctx context.Context, url, name string) *user {
-	token, err := host.Token(ctx, url, name+"-"+uuid.NewString())
+	const unique = 8 // characters of an id
+	name += "-" + uuid.NewString()[:unique]
+	token, err := host.Token(ctx, url, name)
 	s.fail(err)
-	return &user{printer: s.printer, ctx: ctx, url: url + "/api/v1", token: token}
+	return &user{printer: s.printer, ctx: ctx, name: name, url: url + "/api/v1", token: token}
 }
 
 func (p *user) get(path string) answer { return p.call(http.StatusOK, http.MethodGet, path, nil) }

@@ -34,6 +34,7 @@ func main() {
 
 func run(ctx context.Context, out io.Writer, at addresses) (err error) {
 	at.sockets = cmp.Or(at.sockets, defaultAddresses().sockets)
+	stays := true // the system, after the demo
 	switch {
 	case at.url != "":
 		if !host.Answers(ctx, at.url) {
@@ -42,6 +43,7 @@ func run(ctx context.Context, out io.Writer, at addresses) (err error) {
 	case host.Answers(ctx, defaultAddresses().url):
 		at.url = defaultAddresses().url
 	default:
+		stays = false
 		own, stop, startErr := start(ctx, out)
 		if startErr != nil {
 			return startErr
@@ -49,7 +51,7 @@ func run(ctx context.Context, out io.Writer, at addresses) (err error) {
 		defer func() { err = errors.Join(err, stop()) }()
 		at = own
 	}
-	return runStory(ctx, &printer{out: out}, at)
+	return runStory(ctx, &printer{out: out}, at, stays)
 }
 
 var errNoSystem = errors.New("start one with `make run`, or leave the variable empty")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -19,8 +20,9 @@ type story struct {
 	tasks      []object // as last saved
 }
 
-// runStory runs the story and fails at the first unexpected answer.
-func runStory(ctx context.Context, p *printer, at addresses) error {
+// runStory runs the story and fails at the first unexpected answer. It ends in the console
+// if the system stays.
+func runStory(ctx context.Context, p *printer, at addresses, stays bool) error {
 	s := &story{printer: p, sockets: at.sockets}
 	p.line("Rethread at %s", at.url)
 	s.alice, s.bob = s.login(ctx, at.url, "alice"), s.login(ctx, at.url, "bob")
@@ -28,6 +30,9 @@ func runStory(ctx context.Context, p *printer, at addresses) error {
 		part()
 	}
 	p.line("\nEverything is as expected.")
+	if stays {
+		p.line("Open %s/console%s and sign in as %s: it is her fork.", at.url, strings.Replace(s.fork, "/sessions/", "/s/", 1), s.alice.name)
+	}
 	return p.err
 }
 

@@ -22,7 +22,7 @@ func testDemo(t *testing.T, sys *e2e.System) {
 	}
 	t.Run("the story succeeds", func(t *testing.T) {
 		out, err := demo(t, sys.URL)
-		if err != nil || !strings.HasSuffix(out, "Everything is as expected.\n") {
+		if err != nil || !strings.Contains(out, "Everything is as expected.\nOpen "+sys.URL+"/console/s/") {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
