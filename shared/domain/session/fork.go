@@ -4,19 +4,19 @@ import "github.com/rethread/rethread/shared/base/fault"
 
 // ForkSource is the source of a fork, as it was read.
 type ForkSource struct {
-	Shown Timeline // what it shows now
-	Last  int64    // seq of its newest event, 0 for none
+	Shown Outline // what it shows now
+	Last  int64   // seq of its newest event, 0 for none
 	// Target is the seq of the first entry with the boundary's invocation, 0 if the
 	// log has none; Then is what the session showed just before that entry.
 	Target int64
-	Then   Timeline
+	Then   Outline
 }
 
 // Boundary is the part of its source that a fork inherits.
 type Boundary struct {
-	Timeline Timeline // what the fork inherits
-	At       int64    // the last seq of the source's log before the boundary
-	Found    bool     // false if everything is inherited instead
+	Outline Outline // what the fork inherits
+	At      int64   // the last seq of the source's log before the boundary
+	Found   bool    // false if everything is inherited instead
 }
 
 // Boundary decides what a fork inherits: what its source showed just before the
@@ -25,11 +25,11 @@ type Boundary struct {
 func (f ForkOf) Boundary(s ForkSource) (Boundary, error) {
 	switch {
 	case s.Target > 0:
-		return Boundary{Timeline: s.Then, At: s.Target - 1, Found: true}, nil
+		return Boundary{Outline: s.Then, At: s.Target - 1, Found: true}, nil
 	case f.Before != nil && f.Strict:
 		return Boundary{}, fault.Field(fault.Malformed, "/rewind_before_invocation_id", "is not in the session's log")
 	}
-	return Boundary{Timeline: s.Shown.Before(s.Last + 1), At: s.Last, Found: f.Before == nil}, nil
+	return Boundary{Outline: s.Shown.closed(s.Last), At: s.Last, Found: f.Before == nil}, nil
 }
 
 // OpenItem is an item that was in progress when the head of the source's log was
@@ -48,7 +48,7 @@ type OpenItem struct {
 // appended since.
 func (b Boundary) Resolve(item OpenItem) (out Boundary, compare bool) {
 	if item.InProgress {
-		b.Timeline = b.Timeline.Without(item.Log, item.Position)
+		b.Outline = b.Outline.Without(item.Log, item.Position)
 		return b, false
 	}
 	return b, len(item.Change) > 0

@@ -22,15 +22,25 @@ type MarkerAt struct {
 	Seq     int64  // its position in the session's own log
 	Time    int64  // epoch milliseconds
 	History History
-	Then    Timeline // what the session showed just before the target
+	Then    Before // what the session showed just before the target
+	Most    int    // parts of a level in its outline
+	Read    Markers
+}
+
+// Before is what a session showed just before a position.
+type Before struct {
+	Outline
+	// Marker is that in whose outline these parts are, except that the last is cut; 0 for
+	// none.
+	Marker int64
 }
 
 // Marker is the entry that a rewind appends.
 type Marker struct {
-	Event    Event
-	Timeline Timeline // what the session shows from it on
-	ToSeq    int64    // the last seq that stays
-	Back     bool     // hidden events become visible again
+	Event   Event
+	Outline Outline // what the session shows from it on
+	ToSeq   int64   // the last seq that stays
+	Back    bool    // hidden events become visible again
 }
 
 // Marker returns the entry that a rewind appends (seed 003). Restored is the state
@@ -62,14 +72,14 @@ func (r Rewind) Marker(at MarkerAt, restored Delta) (Marker, error) {
 				"actions": actions, "content": json.RawMessage(`{"parts":[{"text":"Session rewound"}]}`),
 			},
 		},
-		Timeline: at.Then.Reopened(at.History.Log, at.Seq+1),
+		Outline: at.Then.Reopened(at.History.Log, at.Seq+1).Folded(at.History.Log, at.Then.Marker, at.Most),
 	}
 	if r.CreatedBy != nil {
 		out.Event.Fields[CreatedBy] = r.CreatedBy
 	}
-	toSeq, all := at.History.Shown().Common(at.Then)
+	toSeq, all, err := at.History.Shown().Common(at.Then.Outline, at.Read)
 	out.ToSeq, out.Back = toSeq, !all
-	return out, nil
+	return out, err
 }
 
 // Rewound returns the report on a rewind that appended a marker and did not change

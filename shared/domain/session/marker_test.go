@@ -43,7 +43,7 @@ func TestRewind_Marker(t *testing.T) {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	got, err := r.Marker(session.MarkerAt{
 		ID: "e", Seq: 7, Time: 5, History: session.History{Log: "l"},
-		Then: session.Timeline{{Log: "l", From: 1, To: 3, Seq: 1}},
+		Then: session.Before{Outline: session.OutlineOf(session.Timeline{{Log: "l", From: 1, To: 3, Seq: 1}})},
 	}, session.Delta{"a": raw("1"), "user:b": raw("null"), session.ArtifactKey("f"): raw("4")})
 	want := session.Marker{
 		Event: session.Event{
@@ -54,7 +54,7 @@ func TestRewind_Marker(t *testing.T) {
 				"actions": raw(`{"artifact_delta":{"f":4},"rewind_before_invocation_id":"i","state_delta":{"a":1,"user:b":null}}`),
 			},
 		},
-		Timeline: session.Timeline{{Log: "l", From: 1, To: 3, Seq: 1}, {Log: "l", From: 8, Seq: 8}}, ToSeq: 3,
+		Outline: session.OutlineOf(session.Timeline{{Log: "l", From: 1, To: 3, Seq: 1}, {Log: "l", From: 8, Seq: 8}}), ToSeq: 3,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("marker (-want +got): %v\n%s", err, diff)
@@ -89,25 +89,25 @@ func TestRewound(t *testing.T) {
 func TestForkOf_Boundary(t *testing.T) {
 	t.Parallel()
 	before := "i"
-	shown := session.Timeline{{Log: "l", From: 1, To: 2, Seq: 1}, {Log: "l", From: 6, Seq: 6}}
-	then := session.Timeline{{Log: "l", From: 1, To: 3, Seq: 1}}
-	now := session.Timeline{shown[0], {Log: "l", From: 6, To: 8, Seq: 6}}
+	shown := session.OutlineOf(session.Timeline{{Log: "l", From: 1, To: 2, Seq: 1}, {Log: "l", From: 6, Seq: 6}})
+	then := session.OutlineOf(session.Timeline{{Log: "l", From: 1, To: 3, Seq: 1}})
+	now := session.Outline{shown[0], {Range: session.Range{Log: "l", From: 6, To: 8, Seq: 6}}}
 	for name, c := range map[string]struct {
 		fork   session.ForkOf
 		source session.ForkSource
 		want   session.Boundary
 	}{
-		"all that is shown now": {source: session.ForkSource{Shown: shown, Last: 8}, want: session.Boundary{Timeline: now, At: 8, Found: true}},
+		"all that is shown now": {source: session.ForkSource{Shown: shown, Last: 8}, want: session.Boundary{Outline: now, At: 8, Found: true}},
 		"what was shown then": {
 			fork:   session.ForkOf{Before: &before, Strict: true},
 			source: session.ForkSource{Shown: shown, Last: 8, Target: 4, Then: then},
-			want:   session.Boundary{Timeline: then, At: 3, Found: true},
+			want:   session.Boundary{Outline: then, At: 3, Found: true},
 		},
 		"all for a boundary that is missing": {
 			fork:   session.ForkOf{Before: &before},
-			source: session.ForkSource{Shown: shown, Last: 8}, want: session.Boundary{Timeline: now, At: 8},
+			source: session.ForkSource{Shown: shown, Last: 8}, want: session.Boundary{Outline: now, At: 8},
 		},
-		"nothing that came after the head": {source: session.ForkSource{Shown: shown, Last: 5}, want: session.Boundary{Timeline: shown[:1], At: 5, Found: true}},
+		"nothing that came after the head": {source: session.ForkSource{Shown: shown, Last: 5}, want: session.Boundary{Outline: shown[:1], At: 5, Found: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -47,23 +47,28 @@ func FuzzParseEvent(f *testing.F) {
 	})
 }
 
-// FuzzDecodeTimeline checks that any bytes are refused or are a timeline whose
-// encoding decodes to the same.
-func FuzzDecodeTimeline(f *testing.F) {
+// FuzzDecodeOutline checks that any bytes are refused or are an outline whose encoding
+// decodes to the same.
+func FuzzDecodeOutline(f *testing.F) {
 	f.Add(session.Timeline{{Log: "a", From: 1, To: 4, Seq: 1}, {Log: "b", From: 2, Seq: 5, Gen: 1}}.Encode())
 	f.Add(session.Timeline{{Log: "a", From: 1, Seq: 1}}.Encode())
+	f.Add(session.Outline{
+		{Range: session.Range{Log: "a", From: 9, Seq: 1, Gen: 2}, Level: 2, Count: 5},
+		{Range: session.Range{Log: "b", From: 7, Seq: 6}, Level: 1, Count: 3},
+		{Range: session.Range{Log: "b", From: 8, Seq: 12}},
+	}.Encode())
 	f.Add([]byte{})
 	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		timeline, err := session.DecodeTimeline(b)
+		outline, err := session.DecodeOutline(b)
 		if err != nil {
 			return
 		}
-		again, err := session.DecodeTimeline(timeline.Encode())
+		again, err := session.DecodeOutline(outline.Encode())
 		if err != nil {
-			t.Fatalf("%v is not read again: %v", timeline, err)
+			t.Fatalf("%v is not read again: %v", outline, err)
 		}
-		if diff := cmp.Diff(timeline, again); diff != "" {
+		if diff := cmp.Diff(outline, again); diff != "" {
 			t.Errorf("read again (-want +got):\n%s", diff)
 		}
 	})

@@ -1,16 +1,15 @@
 package session
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
+	"math"
 )
 
 // errTimeline says that bytes are not an encoded timeline.
 var errTimeline = errors.New("not an encoded timeline")
 
-// Encode encodes the timeline in about eight bytes for each range: the header of a
-// session is read with every request, and contains one range for each rewind.
+// Encode encodes the timeline in about eight bytes for each range.
 func (t Timeline) Encode() []byte {
 	out := binary.AppendUvarint(nil, uint64(len(t)))
 	log := ""
@@ -34,32 +33,19 @@ func (t Timeline) Encode() []byte {
 
 // DecodeTimeline decodes the output of Encode.
 func DecodeTimeline(b []byte) (Timeline, error) {
-	next := func() int64 {
-		v, n := binary.Uvarint(b)
-		if n <= 0 {
-			b = nil
-			return -1
-		}
-		b = b[n:]
-		return int64(v) //nolint:gosec // checked below
-	}
-	count := next()
-	if count < 0 || count > int64(len(b)) {
+	d := decoder{rest: b}
+	count := d.uint()
+	if d.failed || count > int64(len(b)) {
 		return nil, errTimeline
 	}
 	t := make(Timeline, 0, count)
 	log := ""
 	for range count {
-		if n := next(); n > 0 {
-			if n > int64(len(b)) {
-				return nil, errTimeline
-			}
-			log, b = string(b[:n]), b[n:]
-		}
-		r := Range{Log: log, From: next()}
-		length := next()
-		r.Seq, r.Gen = next(), next()
-		if r.From < 0 || length < 0 || r.Seq < 0 || r.Gen < 0 {
+		log = d.text(log)
+		r := Range{Log: log, From: d.uint()}
+		length := d.uint()
+		r.Seq, r.Gen = d.uint(), d.uint()
+		if d.failed {
 			return nil, errTimeline
 		}
 		if length > 0 {
@@ -70,30 +56,45 @@ func DecodeTimeline(b []byte) (Timeline, error) {
 	return t, nil
 }
 
-// relative begins the encoding of a timeline that refers to another one. Elsewhere it would be a
-// number of ranges that no item can hold, and earlier versions refuse it.
-const relative = "\xff\xff\x7f"
-
-// EncodeAfter encodes the timeline of a session that was forked: without the leading ranges
-// that it has in common with what the session inherited.
-func (t Timeline) EncodeAfter(inherited Timeline) []byte {
-	n := 0
-	for n < len(t) && n < len(inherited) && t[n] == inherited[n] {
-		n++
-	}
-	return append(binary.AppendUvarint([]byte(relative), uint64(n)), t[n:].Encode()...)
+// decoder decodes numbers and texts until it fails.
+type decoder struct {
+	rest   []byte
+	failed bool
 }
 
-// DecodeTimelineAfter decodes the output of EncodeAfter and of Encode.
-func DecodeTimelineAfter(inherited Timeline, b []byte) (Timeline, error) {
-	b, ok := bytes.CutPrefix(b, []byte(relative))
-	if !ok {
-		return DecodeTimeline(b)
+// uint decodes a number that is not negative.
+func (d *decoder) uint() int64 {
+	v, n := binary.Uvarint(d.rest)
+	if n <= 0 || v > math.MaxInt64 {
+		d.rest, d.failed = nil, true
+		return 0
 	}
-	n, read := binary.Uvarint(b)
-	if read <= 0 || n > uint64(len(inherited)) {
-		return nil, errTimeline
+	d.rest = d.rest[n:]
+	return int64(v)
+}
+
+// int decodes a number of either sign.
+func (d *decoder) int() int64 {
+	v, n := binary.Varint(d.rest)
+	if n <= 0 {
+		d.rest, d.failed = nil, true
+		return 0
 	}
-	rest, err := DecodeTimeline(b[read:])
-	return append(append(Timeline{}, inherited[:n]...), rest...), err
+	d.rest = d.rest[n:]
+	return v
+}
+
+// text decodes a text, or returns the one before if it is the same.
+func (d *decoder) text(before string) string {
+	n := d.uint()
+	if n == 0 || d.failed {
+		return before
+	}
+	if n > int64(len(d.rest)) {
+		d.failed = true
+		return before
+	}
+	text := string(d.rest[:n])
+	d.rest = d.rest[n:]
+	return text
 }

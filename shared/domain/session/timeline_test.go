@@ -97,9 +97,10 @@ func TestOwnTimeline(t *testing.T) {
 	}
 }
 
-func TestTimelineWithout(t *testing.T) {
+func TestOutline_Without(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		tl := timelines().Draw(t, "timeline")
+		outline := session.OutlineOf(tl)
 		head := tl[len(tl)-1].From - 1 + rapid.Int64Range(0, 6).Draw(t, "open length")
 		log := rapid.SampledFrom([]string{"parent", "own", "another"}).Draw(t, "log")
 		position := min(rapid.Int64Range(1, 15).Draw(t, "position"), head) // positions after the head do not occur
@@ -109,12 +110,12 @@ func TestTimelineWithout(t *testing.T) {
 				want = append(want, p)
 			}
 		}
-		whole := append(session.Timeline{}, tl...)
-		if diff := cmp.Diff(want, places(tl.Without(log, position), head)); diff != "" {
-			t.Fatalf("without %s %d (-want +got):\n%s", log, position, diff)
+		got, err := outline.Without(log, position).Ranges(nil)
+		if diff := cmp.Diff(want, places(got, head)); diff != "" || err != nil {
+			t.Fatalf("without %s %d (-want +got): %v\n%s", log, position, err, diff)
 		}
-		if diff := cmp.Diff(whole, tl); diff != "" {
-			t.Fatalf("the timeline itself changed (-want +got):\n%s", diff)
+		if diff := cmp.Diff(session.OutlineOf(tl), outline); diff != "" {
+			t.Fatalf("the outline itself changed (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -44,7 +44,7 @@ func (s *Store) export(ctx context.Context, userID, id string, to archive.Sink) 
 		return fault.New(fault.Conflict, "inputs are queued: a session is exported when they are answered or cancelled").
 			With("queued", h.Queued)
 	}
-	x := &exporting{s: s, h: h, at: at, to: to}
+	x := &exporting{s: s, h: h, at: at, to: to, outlines: newOutlines(s.sessions.Markers(ctx))}
 	ctx, x.leftOut = records.CountingLeftOut(ctx)
 	if err := x.run(ctx); err != nil {
 		return fmt.Errorf("export session %s: %w", id, s.sessions.NotFoundIfDeleted(ctx, h, err))
@@ -59,6 +59,8 @@ type exporting struct {
 	at   eventlog.Head
 	to   archive.Sink
 	runs []run.Run
+	// outlines knows those of the markers that were exported.
+	outlines *outlines
 	// leftOut counts the items that lists left out.
 	leftOut *atomic.Int64
 }
@@ -72,7 +74,7 @@ func (x *exporting) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	timeline, err := x.h.Shown()
+	timeline, err := x.s.sessions.Timeline(ctx, x.h.Shown)
 	if err != nil {
 		return err
 	}

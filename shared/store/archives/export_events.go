@@ -14,7 +14,7 @@ import (
 
 // EventsOf exports the whole log, what a fork took over first.
 func (x *exporting) events(ctx context.Context) error {
-	whole, err := x.h.Whole()
+	whole, err := x.s.sessions.Timeline(ctx, x.h.Whole)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,10 @@ func (x *exporting) exportRange(ctx context.Context, r session.Range, behind ses
 			if !r.Holds(e.Seq) {
 				continue
 			}
-			out := x.event(r, rec, i)
+			out, err := x.event(r, rec, i)
+			if err != nil {
+				return err
+			}
 			if joins {
 				out.Log = archive.Log{Joins: true, Undo: out.Log.Undo, Task: out.Log.Task}
 			}
@@ -62,7 +65,7 @@ func (x *exporting) exportRange(ctx context.Context, r session.Range, behind ses
 }
 
 // event returns an event of a record with the log's data about it.
-func (x *exporting) event(r session.Range, rec *eventlog.Record, i int) archive.Event {
+func (x *exporting) event(r session.Range, rec *eventlog.Record, i int) (archive.Event, error) {
 	own := r.Log == x.h.Log
 	e := archive.Event{Event: x.h.Show(r, rec.Events[i]), Log: archive.Log{
 		Initial: rec.Initial, Hidden: rec.Hidden, Conflicts: rec.Conflicts,
@@ -73,15 +76,17 @@ func (x *exporting) event(r session.Range, rec *eventlog.Record, i int) archive.
 		e.Log.Undo = undoneBy(rec.Undo[i], own)
 	}
 	if !own {
-		return e // data of runs and rewinds belongs only to the session that had them
+		return e, nil // data of runs and rewinds belongs only to the session that had them
 	}
 	e.Log.Began, e.Log.Ended, e.Log.ToSeq, e.Log.Back = rec.Began, rec.Ended, rec.ToSeq, rec.Back
 	if rec.IsRewind() {
-		if t, err := x.h.DecodeTimeline(rec.Timeline); err == nil {
-			e.Log.Timeline = inSeqs(t)
+		t, err := x.outlines.of(eventlog.MarkerAt{Log: r.Log, Position: rec.First}, rec.Timeline)
+		if err != nil {
+			return e, err
 		}
+		e.Log.Timeline = inSeqs(t)
 	}
-	return e
+	return e, nil
 }
 
 // undoneBy returns the undo of an event in this session: a fork never reverts the

@@ -19,7 +19,7 @@ import (
 
 // tasks exports all tasks, those that rewinds have hidden included.
 func (x *exporting) tasks(ctx context.Context) error {
-	whole, err := x.h.Whole()
+	whole, err := x.s.sessions.Timeline(ctx, x.h.Whole)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (x *exporting) task(ctx context.Context, seen tasks.TaskSeen) (archive.Task
 	if err != nil {
 		return archive.Task{}, err
 	}
-	inherited, err := x.h.Inherited()
+	inherited, err := x.s.sessions.Timeline(ctx, x.h.Inherited)
 	if err != nil {
 		return archive.Task{}, err
 	}

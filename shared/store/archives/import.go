@@ -103,7 +103,7 @@ func (s *Store) takePart(ctx context.Context, u archive.Upload) (archive.Progres
 	case repeated:
 		return s.repeat(ctx, &rec, u.UserID)
 	}
-	w := &importing{s: s, rec: &rec, u: u}
+	w := &importing{s: s, rec: &rec, u: u, outlines: newOutlines(s.sessions.Markers(ctx))}
 	if err := w.check(ctx); err != nil {
 		return archive.Progress{}, err
 	}

@@ -18,6 +18,8 @@ type importing struct {
 	s   *Store
 	rec *ImportItem
 	u   archive.Upload
+	// outlines knows those of the part's markers.
+	outlines *outlines
 
 	checked archive.Checked
 	records []*eventlog.Record
@@ -39,7 +41,11 @@ func (w *importing) check(ctx context.Context) error {
 	}
 	w.records = nil
 	for _, e := range w.checked.Entries {
-		w.records = append(w.records, w.record(e))
+		rec, err := w.record(e)
+		if err != nil {
+			return err
+		}
+		w.records = append(w.records, rec)
 	}
 	return nil
 }
@@ -68,18 +74,18 @@ func (w *importing) before(ctx context.Context) (archive.Before, error) {
 		err = w.s.content.Unpack(ctx, have.PK, have.Body, &b.Values)
 	}
 	if err == nil && b.Log.Marker > 0 {
-		b.Timeline, err = w.timelineAt(ctx, b.Log.Marker)
+		b.Timeline, err = w.timelineAt(b.Log.Marker)
 	}
 	return b, err
 }
 
 // timelineAt reads the timeline of a marker from an earlier part.
-func (w *importing) timelineAt(ctx context.Context, marker int64) (archive.Timeline, error) {
-	m, err := w.s.logs.EntryCovering(ctx, w.rec.Log, marker)
+func (w *importing) timelineAt(marker int64) (archive.Timeline, error) {
+	o, err := w.outlines.at(eventlog.MarkerAt{Log: w.rec.Log, Position: marker})
 	if err != nil {
 		return nil, err
 	}
-	t, err := session.DecodeTimeline(m.Timeline)
+	t, err := o.Ranges(w.outlines.read)
 	return inSeqs(t), err
 }
 
@@ -106,7 +112,7 @@ func (w *importing) storedVersion(
 }
 
 // record converts an entry of the document to one of the log.
-func (w *importing) record(e archive.Entry) *eventlog.Record {
+func (w *importing) record(e archive.Entry) (*eventlog.Record, error) {
 	first := e.Events[0]
 	log := first.Log
 	rec := &eventlog.Record{First: first.Seq, When: first.CreatedTime, Initial: log.Initial, Conflicts: log.Conflicts}
@@ -122,7 +128,12 @@ func (w *importing) record(e archive.Entry) *eventlog.Record {
 		rec.Status = first.Status
 	}
 	if log.Marks() {
-		rec.Timeline = w.timeline(log.Timeline).Encode()
+		o, err := w.outlines.fold(w.rec.Log, w.timeline(log.Timeline), w.s.sessions.Parts)
+		if err != nil {
+			return nil, err
+		}
+		w.outlines.known[eventlog.MarkerAt{Log: w.rec.Log, Position: rec.First}] = o
+		rec.Timeline = o.Encode()
 	}
 	for _, event := range e.Events {
 		w.rec.Misnamed = w.rec.Misnamed || event.Misnamed()
@@ -131,7 +142,7 @@ func (w *importing) record(e archive.Entry) *eventlog.Record {
 	if n := int64(len(e.Events)); n > 1 {
 		rec.Count = n
 	}
-	return rec
+	return rec, nil
 }
 
 // Shown converts a timeline of the document to one of the log, whose positions

@@ -117,7 +117,11 @@ func (w *importing) header() (*sessions.Header, error) {
 	h.ImportedBase, h.Branched = doc.TakenOver, doc.Branched
 	h.Epoch, h.Marker = log.Epoch, log.Marker
 	if h.Marker > 0 {
-		h.Timeline = w.timeline(doc.Timeline).Encode()
+		o, err := w.outlines.at(eventlog.MarkerAt{Log: h.Log, Position: h.Marker})
+		if err != nil {
+			return nil, err
+		}
+		h.Timeline = o.Encode()
 	}
 	return h, nil
 }

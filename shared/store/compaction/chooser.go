@@ -46,14 +46,14 @@ type Chooser[T any] struct {
 	chosen     []Range[T]
 }
 
-// New returns a Chooser for a page of a session with its own log, which shows a
-// timeline from the page's first event on; nil if nothing can be compacted.
-func New[T any](rules Rules, own string, shown session.Timeline) *Chooser[T] {
+// New returns a Chooser for a page of a session with its own log, which shows
+// what an outline says; nil if nothing can be compacted.
+func New[T any](rules Rules, own string, shown session.Outline) *Chooser[T] {
 	if rules.Bytes == 0 || len(shown) < 2 {
 		return nil
 	}
 	c := &Chooser[T]{rules: rules, own: own}
-	if last := shown[len(shown)-1]; last.Open() {
+	if last := shown[len(shown)-1]; last.Level == 0 && last.Open() {
 		c.open = last.From
 	}
 	return c

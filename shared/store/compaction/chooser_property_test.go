@@ -89,7 +89,7 @@ func drawReading(rt *rapid.T) reading {
 // into ranges: contiguous ones are together, and an entry that two spans contain is
 // there once.
 func (r reading) choose(rt *rapid.T) (got []compaction.Range[int64], eligible [][]compaction.Entry[int64]) {
-	c := compaction.New[int64](r.rules, own, r.shown)
+	c := compaction.New[int64](r.rules, own, session.OutlineOf(r.shown))
 	next, seen := int64(0), int64(0)
 	for _, s := range r.steps {
 		c.Add(s.sp, s.e)

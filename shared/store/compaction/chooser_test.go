@@ -77,7 +77,7 @@ func TestChooser(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			chooser := compaction.New[int64](rules, own, c.shown)
+			chooser := compaction.New[int64](rules, own, session.OutlineOf(c.shown))
 			sp := spanOf(c.shown)
 			for at := int64(1); at <= c.upTo; at++ {
 				e := entry(sp, at, c.size)
@@ -92,8 +92,8 @@ func TestChooser(t *testing.T) {
 	t.Run("a timeline without gaps and rules of no bytes choose nothing", func(t *testing.T) {
 		t.Parallel()
 		for _, chooser := range []*compaction.Chooser[int64]{
-			compaction.New[int64](rules, own, ranges(own, 1, 0)),
-			compaction.New[int64](compaction.Rules{}, own, ranges(own, 1, 3, 5, 0)),
+			compaction.New[int64](rules, own, session.OutlineOf(ranges(own, 1, 0))),
+			compaction.New[int64](compaction.Rules{}, own, session.OutlineOf(ranges(own, 1, 3, 5, 0))),
 		} {
 			if chooser != nil {
 				t.Errorf("a chooser: %+v", chooser)
@@ -125,7 +125,7 @@ func TestChooser_Search(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			chooser := compaction.New[int64](rules, own, c.shown)
+			chooser := compaction.New[int64](rules, own, session.OutlineOf(c.shown))
 			if last, ok := chooser.Search(spanOf(c.shown), c.room); last != c.last || ok != c.want {
 				t.Errorf("%d, %v, want %d, %v", last, ok, c.last, c.want)
 			}
@@ -139,7 +139,7 @@ func TestChooser_Rebuild(t *testing.T) {
 	shown := ranges("source", 2, 2, 4, 6)
 	had := []compaction.Entry[int64]{entry(spanOf(ranges("source", 1, 4)), 1, 10), entry(spanOf(ranges("source", 1, 4)), 4, 10)}
 	rebuilt := func(unfit int64, whole bool) *compaction.Chooser[int64] {
-		chooser := compaction.New[int64](rules, own, shown)
+		chooser := compaction.New[int64](rules, own, session.OutlineOf(shown))
 		chooser.Rebuild("source", 1, 5, had)
 		for at := int64(2); at <= 5; at++ {
 			e := entry(spanOf(shown), at, 10)

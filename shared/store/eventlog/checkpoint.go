@@ -67,7 +67,7 @@ func (s *reader) stateEntries(ctx context.Context, log string, from, until int64
 			return nil, err
 		}
 		if r == nil || r.First != at {
-			return nil, fmt.Errorf("%w: log %s at state change %d", errMissingEntry, log, at)
+			return nil, fmt.Errorf("%w: log %s at state change %d", ErrMissingEntry, log, at)
 		}
 		out = append(out, r)
 		at = r.PrevState

@@ -9,8 +9,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// errMissingEntry says that a log lacks an entry that it must contain.
-var errMissingEntry = errors.New("an entry is missing")
+// ErrMissingEntry says that a log lacks an entry that it must contain.
+var ErrMissingEntry = errors.New("an entry is missing")
 
 // MissingSession is the error for a session that does not exist.
 func MissingSession() error { return fault.Missing("Session") }

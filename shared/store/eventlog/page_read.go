@@ -122,7 +122,7 @@ func (s *Store) EntryCovering(ctx context.Context, log string, position int64) (
 }
 
 func missingEntry(log string, position int64) error {
-	return fmt.Errorf("%w: log %s at position %d", errMissingEntry, log, position)
+	return fmt.Errorf("%w: log %s at position %d", ErrMissingEntry, log, position)
 }
 
 // ReadDown adds the events of a span in descending order.

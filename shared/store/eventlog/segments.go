@@ -127,7 +127,7 @@ func (s *Store) DeltasOf(ctx context.Context, log string, e session.Event) ([]ru
 		return nil, fmt.Errorf("read the deltas of item %s: %w", e.ID, err)
 	}
 	if int64(len(out)) < e.Deltas {
-		return nil, fmt.Errorf("%w: item %s has %d deltas, not %d", errMissingEntry, e.ID, len(out), e.Deltas)
+		return nil, fmt.Errorf("%w: item %s has %d deltas, not %d", ErrMissingEntry, e.ID, len(out), e.Deltas)
 	}
 	return out[:e.Deltas], nil
 }

@@ -109,7 +109,8 @@ func (s *Store) goBack(
 	}
 	values.Apply(undo.In(session.ScopeSession))
 	from.Target = target.Seq
-	from.Then, err = s.sessions.TimelineAt(ctx, source, target)
+	then, err := s.sessions.TimelineAt(ctx, source, target)
+	from.Then = then.Outline
 	return err
 }
 
@@ -117,7 +118,7 @@ func (s *Store) goBack(
 // that was read, if the fork would inherit it. It returns table.ErrConditionFailed if
 // the item was completed since and the state that was read may lack its change.
 func (s *Store) resolveOpen(ctx context.Context, source *sessions.Header, at eventlog.Head, b *boundary) error {
-	if at.Open == 0 || !b.Timeline.Shows(source.Log, at.Open) {
+	if at.Open == 0 || !b.Outline.Shows(source.Log, at.Open) {
 		return nil
 	}
 	rec, err := s.logs.EntryCovering(ctx, source.Log, at.Open)

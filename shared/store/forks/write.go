@@ -15,7 +15,7 @@ import (
 )
 
 func (s *Store) forkHeader(source *sessions.Header, f session.ForkOf, b *boundary) *sessions.Header {
-	inherited, base := b.Timeline.Inherited(source.Log, source.ForkCount+1)
+	inherited, base := b.Outline.Inherited(source.Log, source.ForkCount+1)
 	h := s.sessions.NewHeader(session.New{
 		ID: f.ID, UserID: source.User, AppName: source.App, Agent: source.Agent,
 		Name: f.NameOf(source.Name, source.ID()), Nonce: f.Nonce, KeyedBy: f.KeyedBy, Retention: source.Retained().OwnSeconds(),

@@ -13,20 +13,20 @@ import (
 
 // Marker is the entry that a rewind appends.
 type Marker struct {
-	s        *Store
-	h        *sessions.Header
-	at       eventlog.Head
-	Plan     *restore
-	timeline session.Timeline
-	chain    []string // the automations that led to it
-	over     *Ending  // the run that ends with it, nil for none
+	s     *Store
+	h     *sessions.Header
+	at    eventlog.Head
+	Plan  *restore
+	then  session.Before
+	chain []string // the automations that led to it
+	over  *Ending  // the run that ends with it, nil for none
 
 	Rec     *eventlog.Record
 	content eventlog.EntryBody
 }
 
 // build fills in the marker and applies its timeline to the header.
-func (m *Marker) build(r session.Rewind) error {
+func (m *Marker) build(ctx context.Context, r session.Rewind) error {
 	history, err := m.h.History()
 	if err != nil {
 		return err
@@ -34,12 +34,8 @@ func (m *Marker) build(r session.Rewind) error {
 	first := m.at.Next
 	made, err := r.Marker(session.MarkerAt{
 		ID: session.PositionalID(first, m.s.Random()), Seq: first, Time: max(m.s.Millis(), m.at.Time),
-		History: history, Then: m.timeline,
+		History: history, Then: m.then, Most: m.s.sessions.Parts, Read: m.s.sessions.Markers(ctx),
 	}, m.Plan.delta)
-	if err != nil {
-		return err
-	}
-	timeline, err := m.h.EncodeTimeline(made.Timeline)
 	if err != nil {
 		return err
 	}
@@ -49,7 +45,7 @@ func (m *Marker) build(r session.Rewind) error {
 		Entry: eventlog.Entry{
 			PK: keys.LogPK(m.h.Log), SK: keys.EntrySK(first), LastState: m.at.LastState,
 			LastMarker: first, PrevMarker: m.h.Marker,
-			Timeline: timeline, RunMarks: m.at.Marks(), Attribution: m.attribution(),
+			Timeline: made.Outline.Encode(), RunMarks: m.at.Marks(), Attribution: m.attribution(),
 		},
 		First: first, When: e.CreatedTime, Events: []session.Event{e},
 	}

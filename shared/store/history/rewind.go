@@ -82,7 +82,7 @@ func (w *Rewinding) Target(ctx context.Context, r session.Rewind) (*sessions.Log
 
 // Marker builds the entry that the rewind would append.
 func (w *Rewinding) Marker(ctx context.Context, r session.Rewind, target *sessions.LogPosition) (*Marker, error) {
-	timeline, err := w.S.sessions.TimelineAt(ctx, w.H, target)
+	then, err := w.S.sessions.TimelineAt(ctx, w.H, target)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +90,8 @@ func (w *Rewinding) Marker(ctx context.Context, r session.Rewind, target *sessio
 	if err != nil {
 		return nil, err
 	}
-	m := &Marker{s: w.S, h: w.H, at: w.At, Plan: plan, timeline: timeline, chain: w.Chain, over: w.over}
-	return m, m.build(r)
+	m := &Marker{s: w.S, h: w.H, at: w.At, Plan: plan, then: then, chain: w.Chain, over: w.over}
+	return m, m.build(ctx, r)
 }
 
 // Ending is the end of a run in the transaction of a marker.

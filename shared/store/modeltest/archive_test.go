@@ -32,7 +32,7 @@ func TestArchive(t *testing.T) {
 		m := newMachine(rt, storetest.Engine(t))
 		rt.Repeat(map[string]func(*rapid.T){
 			"": m.compare, "create": m.createSession, "append": m.appendEvents, "append more": m.appendEvents,
-			"save task": m.saveTask, "delete task": m.deleteTask, "rewind": m.rewind, "rewind more": m.rewind,
+			"save task": m.saveTask, "delete task": m.deleteTask, "rewind": m.rewind, "rewind more": m.rewind, "retry": m.retry,
 			"fork": m.fork, "fork more": m.fork, "artifact": m.saveArtifact, "delete": m.deleteSession,
 		})
 		for _, id := range slices.Sorted(maps.Keys(m.world.live)) {

@@ -33,8 +33,23 @@ func (m *machine) boundary(rt *rapid.T, c *conv) string {
 
 func (m *machine) rewind(rt *rapid.T) {
 	c := m.pick(rt)
+	m.rewindTo(rt, c, m.boundary(rt, c))
+}
+
+// retry rewinds to before the last of some new events several times, so that the timeline
+// gets longer.
+func (m *machine) retry(rt *rapid.T) {
+	c := m.pick(rt)
+	for range rapid.SampledFrom([]int{6, 3, 1, 12}).Draw(rt, "retries") {
+		m.appendTo(rt, c)
+		m.appendTo(rt, c)
+		m.rewindTo(rt, c, c.log[len(c.log)-1].event.InvocationID)
+	}
+}
+
+func (m *machine) rewindTo(rt *rapid.T, c *conv, before string) {
 	r := session.Rewind{
-		SessionID: c.id, UserID: c.user, Before: m.boundary(rt, c), Nonce: m.name("rewind "),
+		SessionID: c.id, UserID: c.user, Before: before, Nonce: m.name("rewind "),
 		Scopes: rapid.SampledFrom([][]session.Scope{
 			nil, nil, nil, {session.ScopeSession}, {session.ScopeUser}, {session.ScopeSession, session.ScopeApp},
 		}).Draw(rt, "scopes"),

@@ -37,6 +37,7 @@ func TestStoreAgreesWithModel(t *testing.T) {
 			"delete task": m.deleteTask,
 			"rewind":      m.rewind,
 			"rewind more": m.rewind,
+			"retry":       m.retry,
 			"fork":        m.fork,
 			"delete":      m.deleteSession,
 			"artifact":    m.saveArtifact,
@@ -68,7 +69,7 @@ func newMachine(rt *rapid.T, engine table.Engine) *machine {
 		Page:   rapid.IntRange(1, 3).Draw(rt, "page that uses compacted ranges"),
 		Behind: rapid.Int64Range(0, 2).Draw(rt, "positions unsealed"),
 	}
-	store := stores.New(engine, stores.WithCodec(storetest.Codec()), stores.WithCompaction(sealing))
+	store := stores.New(engine, stores.WithCodec(storetest.Codec()), stores.WithCompaction(sealing), stores.WithOutlineParts(fewParts))
 	m := &machine{world: newWorld(), store: store, engine: engine}
 	m.createSession(rt)
 	return m
@@ -193,8 +194,9 @@ func (m *machine) any(rt *rapid.T, c *conv) string {
 	return c.log[at].event.InvocationID
 }
 
-func (m *machine) appendEvents(rt *rapid.T) {
-	c := m.pick(rt)
+func (m *machine) appendEvents(rt *rapid.T) { m.appendTo(rt, m.pick(rt)) }
+
+func (m *machine) appendTo(rt *rapid.T, c *conv) {
 	a := session.Append{SessionID: c.id, UserID: c.user}
 	for range rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(rt, "events") {
 		a.Events = append(a.Events, m.event(rt, c))

@@ -36,10 +36,13 @@ func stageOn(t *testing.T, engine table.Engine) *stage {
 	return &stage{t: t, engine: engine, store: open(engine)}
 }
 
+// fewParts makes outlines whose parts markers have after few rewinds.
+const fewParts = 4
+
 // open returns a store that compacts ranges as short as those of the tests.
 func open(engine table.Engine) *stores.Store {
 	return stores.New(engine, stores.WithCodec(storetest.Codec()),
-		stores.WithCompaction(compaction.Rules{Bytes: 400, Page: 1}), stores.WithLease(lease))
+		stores.WithCompaction(compaction.Rules{Bytes: 400, Page: 1}), stores.WithLease(lease), stores.WithOutlineParts(fewParts))
 }
 
 // keep makes the table's items the beginning of each case.

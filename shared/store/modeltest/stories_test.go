@@ -2,6 +2,7 @@ package modeltest_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 //	s > f before one              fork s as f before one; without "before", all
 //	s task t = one, two           save task t with a bubble for each invocation
 //	s untask t                    delete task t
+//	s retries 3                   three times: append s-kept-n and s-tried-n, rewind before the latter
 //	s gone                        delete s
 //	new s {"k":0}                 create s, with state
 //
@@ -179,6 +181,38 @@ func TestStories(t *testing.T) {
 			g > h before first
 			h: three {"k":3}
 			h < first`,
+		"markers have the older parts of timelines": `
+			new s {"k":0}
+			s: one {"k":1}
+			s task t = one
+			s retries 18
+			s task u = s-kept-2, s-kept-17
+			s > f
+			s > g before s-kept-4
+			g < one
+			f retries 10
+			f task t^ = one, f-kept-3
+			f < s-kept-3
+			f < rewind-11
+			f < f-kept-1
+			f < rewind-13
+			f > h
+			f > i before s-kept-7
+			h retries 5
+			h < f-kept-2
+			h < rewind-6
+			s < s-kept-5
+			s < s-kept-15
+			s < one
+			s < rewind-20
+			s > j
+			j < s-kept-2
+			s gone
+			f gone
+			h < one
+			h < rewind-8
+			i retries 4
+			i < s-kept-2`,
 		"an undone rewind of rewinds": `
 			new s
 			s: one {"k":1}
@@ -246,6 +280,9 @@ func (p *play) line(line string) {
 		p.fork(p.forking(id, words[2], strings.Join(words[min(4, len(words)):], "")))
 	case words[1] == "task":
 		p.task(c, words[2], words[4:])
+	case words[1] == "retries":
+		p.retries(id, words[2])
+		return // it has compared
 	case words[1] == "untask":
 		p.untask(c, p.taskID(c, words[2]))
 	case words[1] == "gone":
@@ -293,6 +330,18 @@ func (p *play) take(c *conv, words []string) {
 		}
 	}
 	p.rewind(r)
+}
+
+// retries appends and rewinds so that the timeline gets longer with each retry.
+func (p *play) retries(id, times string) {
+	p.t.Helper()
+	n, err := strconv.Atoi(times)
+	p.must(err)
+	for i := range n {
+		p.line(fmt.Sprintf(`%s: %s-kept-%d {"k":%d}`, id, id, i+1, i))
+		p.line(fmt.Sprintf(`%s: %s-tried-%d {"k":%d}`, id, id, i+1, -i))
+		p.line(fmt.Sprintf("%s < %s-tried-%d", id, id, i+1))
+	}
 }
 
 // invocation returns the invocation for a word; "first" is that of the first entry,

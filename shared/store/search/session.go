@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/rethread/rethread/shared/domain/search"
@@ -10,7 +9,6 @@ import (
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table"
 )
 
 const (
@@ -32,27 +30,33 @@ type sessionSearch struct {
 
 // read returns what the session has.
 func (r *sessionSearch) read(ctx context.Context) (searchResult, error) {
-	timeline, err := r.h.Shown()
+	outline, err := r.h.Shown()
 	if err != nil {
-		return searchResult{}, errors.Join(table.ErrUnreadable, err)
+		return searchResult{}, err
 	}
 	before := r.at.Next
 	if p := r.searching.at; p.log == r.h.Log && p.epoch == r.h.Epoch {
 		before = min(before, p.before)
 	}
-	for _, shown := range slices.Backward(timeline.Before(before)) {
-		match, rest, err := r.readRange(ctx, shown)
-		switch {
-		case err != nil:
+	walk := outline.Walk(0, before, true, r.s.sessions.Markers(ctx))
+	for {
+		ranges, err := walk.Next(searchFirst)
+		if ranges == nil || err != nil {
 			return searchResult{}, err
-		case match != nil:
-			found, err := r.found(ctx, match)
-			return searchResult{found: found}, err
-		case rest > 0:
-			return searchResult{log: r.h.Log, epoch: r.h.Epoch, before: rest}, nil
+		}
+		for _, shown := range slices.Backward(ranges) {
+			match, rest, err := r.readRange(ctx, shown)
+			switch {
+			case err != nil:
+				return searchResult{}, err
+			case match != nil:
+				found, err := r.found(ctx, match)
+				return searchResult{found: found}, err
+			case rest > 0:
+				return searchResult{log: r.h.Log, epoch: r.h.Epoch, before: rest}, nil
+			}
 		}
 	}
-	return searchResult{}, nil
 }
 
 // found returns the session with a match, as of now: ErrRewound if it has been rewound

@@ -2,8 +2,8 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/rethread/rethread/shared/domain/session"
@@ -25,8 +25,7 @@ const (
 
 // Older refers to the older ancestors of a fork.
 type Older struct {
-	Log    string `dynamodbav:"l" json:"l"` // the log with the item
-	Ranges int    `dynamodbav:"r" json:"r"` // how many of its ranges the fork took over
+	Log string `dynamodbav:"l" json:"l"` // the log with the item
 }
 
 // olderItem is some of the ancestors of the fork whose log it is in.
@@ -38,20 +37,18 @@ type olderItem struct {
 
 // olderBody is the content of an olderItem.
 type olderBody struct {
-	Timeline []byte    `json:"t"`
+	Timeline []byte    `json:"t"` // the outline of all that its fork took over
 	Lineage  []Lineage `json:"a"`
 	Before   *Older    `json:"b,omitempty"`
 }
 
 // older is all older ancestors of a fork, with those of the items before.
 type older struct {
-	log     string
-	ranges  session.Timeline
-	lineage []Lineage
-	body    olderBody // of the last item
+	log      string
+	outlines map[string]session.Outline // by the log of the item
+	lineage  []Lineage
+	body     olderBody // of the last item
 }
-
-var errAncestorsNotRead = errors.New("the older ancestors of the fork were not read")
 
 // Ancestors returns the forks among a fork's ancestors, the nearest first.
 func (o *Origin) Ancestors() []Lineage {
@@ -67,21 +64,6 @@ func (o *Origin) Root() string {
 		return above[len(above)-1].From
 	}
 	return o.Log
-}
-
-// inherited returns what the fork took over.
-func (o *Origin) inherited() (session.Timeline, error) {
-	if o.Older == nil {
-		return session.DecodeTimeline(o.Inherited)
-	}
-	recent, err := session.DecodeTimeline(o.Recent)
-	if err != nil {
-		return nil, err
-	}
-	if o.older == nil || o.Older.Ranges > len(o.older.ranges) {
-		return nil, errAncestorsNotRead
-	}
-	return slices.Concat(o.older.ranges[:o.Older.Ranges], recent), nil
 }
 
 // ReadAncestors completes an origin that was read: the older ancestors of a deep fork take
@@ -102,19 +84,15 @@ func (s *reader) ReadAncestors(ctx context.Context, o *Origin) (err error) {
 		}
 		items = append(items, body)
 	}
-	all := &older{log: o.Older.Log, body: items[0]}
-	for _, body := range slices.Backward(items) {
-		own, err := session.DecodeTimeline(body.Timeline)
-		if err == nil && body.Before != nil && body.Before.Ranges > len(all.ranges) {
-			err = errAncestorsNotRead
+	all := &older{log: o.Older.Log, body: items[0], outlines: map[string]session.Outline{}}
+	log := o.Older.Log
+	for _, body := range items {
+		if all.outlines[log], err = decodeOutline(body.Timeline); err != nil {
+			return fmt.Errorf("ancestors in log %s: %w", log, err)
 		}
-		if err != nil {
-			return fmt.Errorf("ancestors in log %s: %w: %w", o.Older.Log, table.ErrUnreadable, err)
+		if all.lineage = append(all.lineage, body.Lineage...); body.Before != nil {
+			log = body.Before.Log
 		}
-		if body.Before != nil {
-			all.ranges = all.ranges[:body.Before.Ranges]
-		}
-		all.ranges, all.lineage = slices.Concat(all.ranges, own), slices.Concat(body.Lineage, all.lineage)
 	}
 	s.older.Store(all)
 	o.older = all
@@ -141,6 +119,18 @@ func (s *reader) readOlder(ctx context.Context, log string) (body olderBody, err
 	return body, err
 }
 
+// tookOver returns the outline of what the fork of a log took over, which its item has.
+func (s *reader) tookOver(ctx context.Context, log string) (session.Outline, error) {
+	if known := s.older.Load(); known != nil && known.outlines[log] != nil {
+		return known.outlines[log], nil
+	}
+	body, err := s.readOlder(ctx, log)
+	if err != nil {
+		return nil, fmt.Errorf("ancestors in log %s: %w", log, err)
+	}
+	return decodeOutline(body.Timeline)
+}
+
 // SplitAncestors moves what the header of a new fork need not have to the items that its
 // source refers to, or to one of its own log, which it then returns.
 func (s *Store) SplitAncestors(ctx context.Context, h, source *Header) (any, error) {
@@ -149,77 +139,34 @@ func (s *Store) SplitAncestors(ctx context.Context, h, source *Header) (any, err
 	if o.Older = nil; len(lineage) <= recentForks {
 		return nil, nil
 	}
-	all, err := session.DecodeTimeline(o.Inherited)
+	all, err := decodeOutline(o.Inherited)
 	if err != nil {
 		return nil, err
 	}
-	var above *older
-	if source.Origin != nil {
-		above = source.Origin.older
-	}
-	if above != nil {
-		o.share(above, all, above.log, source.Origin.Older.Ranges)
-		if len(o.Lineage) <= recentForks {
+	if above := source.Origin.older; above != nil {
+		o.Older, o.older = &Older{Log: above.log}, above
+		if o.Lineage = lineage[:len(lineage)-len(above.lineage)]; len(o.Lineage) <= recentForks {
 			return nil, nil
 		}
 		if n := len(above.body.Lineage); n+len(o.Lineage) <= forksPerItem { // in place of the last item
-			o.Lineage = slices.Concat(o.Lineage, above.body.Lineage)
-			before := above.body.Before
-			if o.Older = nil; before != nil {
-				o.cut(all, before.Log, common(all, above.ranges[:before.Ranges]))
+			o.Lineage, o.Older = slices.Concat(o.Lineage, above.body.Lineage), above.body.Before
+			if all, err = all.Unkept(above.log, above.outlines[above.log]); err != nil {
+				return nil, err
 			}
 		}
 	}
 	k := keys.AncestorsKey(h.Log)
 	item := &olderItem{PK: k.PK, SK: k.SK}
-	if o.Older == nil {
-		o.Recent = all.Encode()
-	}
-	body := olderBody{Timeline: o.Recent, Lineage: o.Lineage, Before: o.Older}
+	body := olderBody{Timeline: all.Encode(), Lineage: o.Lineage, Before: o.Older}
 	if item.Body, err = s.content.Pack(ctx, k.PK, body, 0); err != nil {
 		return nil, err
 	}
-	o.older = &older{log: h.Log, ranges: all, lineage: lineage, body: body}
-	o.Lineage = nil
-	o.cut(all, h.Log, len(all))
+	outlines := map[string]session.Outline{}
+	if o.older != nil {
+		outlines = maps.Clone(o.older.outlines)
+	}
+	outlines[h.Log] = all
+	o.older = &older{log: h.Log, outlines: outlines, lineage: lineage, body: body}
+	o.Lineage, o.Older, o.Inherited = nil, &Older{Log: h.Log}, all.Kept(h.Log).Encode()
 	return item, nil
-}
-
-// share leaves out what a source has in its items.
-func (o *Origin) share(above *older, all session.Timeline, log string, ranges int) {
-	o.cut(all, log, common(all, above.ranges[:ranges]))
-	o.Lineage, o.older = o.Lineage[:len(o.Lineage)-len(above.lineage)], above
-}
-
-// cut leaves out the first ranges, which the item of a log has.
-func (o *Origin) cut(all session.Timeline, log string, n int) {
-	o.Older, o.Inherited, o.Recent = &Older{Log: log, Ranges: n}, nil, all[n:].Encode()
-}
-
-// common returns how many leading ranges two timelines have in common.
-func common(a, b session.Timeline) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-// EncodeTimeline encodes a timeline of the session for its header or a marker: that of a
-// deep fork refers to what the fork took over.
-func (h *Header) EncodeTimeline(t session.Timeline) ([]byte, error) {
-	if h.Origin == nil || h.Origin.older == nil {
-		return t.Encode(), nil
-	}
-	inherited, err := h.Inherited()
-	return t.EncodeAfter(inherited), err
-}
-
-// DecodeTimeline decodes the output of EncodeTimeline.
-func (h *Header) DecodeTimeline(b []byte) (session.Timeline, error) {
-	inherited, err := h.Inherited()
-	if err != nil {
-		return nil, err
-	}
-	return session.DecodeTimelineAfter(inherited, b)
 }

@@ -47,39 +47,51 @@ func (s *Store) EventsAt(ctx context.Context, h *Header, at *eventlog.Head, q se
 	if q.View == session.All {
 		timeline = h.Whole
 	}
-	ranges, err := timeline()
+	outline, err := timeline()
 	if err != nil {
 		return session.EventPage{}, err
 	}
-	ranges = ranges.After(q.After)
-	p := &eventlog.Page{Show: h.Show, At: at, View: q.View, Limit: q.Limit, Compactor: s.compactorOf(h.Log, q, ranges)}
-	if q.Before > 0 {
-		ranges = ranges.Before(q.Before)
-	}
-	read := s.logs.ReadUp
+	p := &eventlog.Page{Show: h.Show, At: at, View: q.View, Limit: q.Limit, Compactor: s.compactorOf(h.Log, q, outline)}
+	after, before := q.After, q.Before
 	switch {
-	case q.Descending:
-		if q.Resume.Seq > 0 {
-			ranges = ranges.Before(q.Resume.Seq)
-		}
-		read = s.logs.ReadDown
-	case q.Resume.Seq > 0:
-		ranges = ranges.After(q.Resume.Seq)
+	case q.Resume.Seq == 0:
+	case !q.Descending:
+		after = max(after, q.Resume.Seq)
+	case before == 0 || before > q.Resume.Seq:
+		before = q.Resume.Seq
 	}
-	spans := eventlog.SpansOf(ranges)
-	if q.Descending {
-		slices.Reverse(spans)
-	}
-	for _, span := range spans {
-		if p.Full {
-			break
-		}
-		if err := read(ctx, span, p); err != nil {
-			return session.EventPage{}, err
-		}
+	if err := s.readPage(ctx, outline.Walk(after, before, q.Descending, s.Markers(ctx)), q.Descending, p); err != nil {
+		return session.EventPage{}, err
 	}
 	s.logs.Compact(ctx, p.Compactor.Ranges())
 	return p.Result(h.Epoch), nil
+}
+
+// readPage reads the events on a walk until the page is full.
+func (s *Store) readPage(ctx context.Context, walk *session.Walk, down bool, p *eventlog.Page) error {
+	read := s.logs.ReadUp
+	if down {
+		read = s.logs.ReadDown
+	}
+	for !p.Full {
+		ranges, err := walk.Next(p.Limit - len(p.Events) + 1)
+		if ranges == nil || err != nil {
+			return err
+		}
+		spans := eventlog.SpansOf(ranges)
+		if down {
+			slices.Reverse(spans)
+		}
+		for _, span := range spans {
+			if p.Full {
+				break
+			}
+			if err := read(ctx, span, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // CheckEpoch refuses a cursor from before a rewind.
@@ -93,9 +105,9 @@ func CheckEpoch(h *Header, resumed bool, epoch int64) error {
 
 // compactorOf returns the compactor of a page of what the session shows; nil if nothing
 // can be compacted.
-func (s *Store) compactorOf(log string, q session.EventQuery, ranges session.Timeline) *eventlog.Compactor {
+func (s *Store) compactorOf(log string, q session.EventQuery, shown session.Outline) *eventlog.Compactor {
 	if q.View != session.Effective || q.Descending {
 		return nil
 	}
-	return compaction.New[*eventlog.Record](s.logs.Compaction, log, ranges)
+	return compaction.New[*eventlog.Record](s.logs.Compaction, log, shown)
 }

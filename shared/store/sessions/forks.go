@@ -101,7 +101,11 @@ func (s *reader) Inherited(ctx context.Context, l eventlog.Log, seq int64) (*eve
 	if err != nil {
 		return nil, err
 	}
-	r := whole.After(seq - 1)[0]
+	ranges, err := whole.Walk(seq-1, 0, false, s.Markers(ctx)).Next(1)
+	if err != nil {
+		return nil, err
+	}
+	r := ranges[0]
 	rec, err := s.logs.EntryCovering(ctx, r.Log, r.From)
 	if err != nil {
 		return nil, err

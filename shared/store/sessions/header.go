@@ -30,7 +30,7 @@ type Header struct {
 	GSK          string         `dynamodbav:"GSK"`
 
 	Marker    int64   `dynamodbav:"mk,omitempty"` // position of the latest rewind marker
-	Timeline  []byte  `dynamodbav:"tl,omitempty"` // absent before the first rewind
+	Timeline  []byte  `dynamodbav:"tl,omitempty"` // its outline; absent before the first rewind
 	ForkCount int64   `dynamodbav:"fk,omitempty"` // how often it was forked
 	Tasks     int64   `dynamodbav:"th,omitempty"` // of a fork: what tasks its log stores
 	Origin    *Origin `dynamodbav:"fo,omitempty"` // of a fork
@@ -115,7 +115,7 @@ type Origin struct {
 	Log       string  `dynamodbav:"l"`
 	Before    *string `dynamodbav:"i,omitempty"`
 	Found     bool    `dynamodbav:"b"`
-	Inherited []byte  `dynamodbav:"in"` // timeline; none with Older
+	Inherited []byte  `dynamodbav:"in"` // outline
 	Base      int64   `dynamodbav:"n"`  // seq of its last event; the fork's own log continues from there
 	// At is the source's position at the boundary, or its head: later events,
 	// hidden or not, are not the fork's.
@@ -129,10 +129,7 @@ type Origin struct {
 	// Lineage is the forks among its ancestors, the nearest first, without those in Older.
 	Lineage []Lineage `dynamodbav:"an,omitempty"`
 	Older   *Older    `dynamodbav:"od,omitempty"` // of a deep fork: its older ancestors
-	// Recent is, with Older, what the fork took over after the ranges in Older: it is then
-	// not in Inherited, which earlier versions read.
-	Recent []byte `dynamodbav:"re,omitempty"`
-	older  *older // the content that Older refers to
+	older     *older    // the content that Older refers to
 }
 
 // ID returns the session's id.
@@ -150,34 +147,58 @@ func (h *Header) Base() int64 {
 }
 
 // Inherited returns what a fork took over, whatever it has rewound since.
-func (h *Header) Inherited() (session.Timeline, error) {
+func (h *Header) Inherited() (session.Outline, error) {
 	if h.Origin == nil {
 		return nil, nil
 	}
-	return h.Origin.inherited()
+	return decodeOutline(h.Origin.Inherited)
 }
 
 // Whole returns everything in the session's log, rewound or not.
-func (h *Header) Whole() (session.Timeline, error) {
+func (h *Header) Whole() (session.Outline, error) {
 	inherited, err := h.Inherited()
 	return session.History{Log: h.Log, Base: h.Base(), Inherited: inherited}.Whole(), err
+}
+
+// own is Whole without what a fork took over.
+func (h *Header) own() (session.Outline, error) {
+	return session.Outline(nil).Reopened(h.Log, h.Base()+1), nil
+}
+
+// sources returns the logs that a fork took over from, without repetitions. Those of parts
+// that its markers have are those of its ancestors.
+func (h *Header) sources(inherited session.Outline) []string {
+	var out []string
+	for _, p := range inherited {
+		if p.Level > 0 {
+			out = []string{h.Origin.Log}
+			for _, l := range h.Origin.Ancestors() {
+				out = append(out, l.From)
+			}
+			break
+		}
+		if len(out) == 0 || out[len(out)-1] != p.Log {
+			out = append(out, p.Log)
+		}
+	}
+	return out
 }
 
 // History returns the timelines that the session has had.
 func (h *Header) History() (out session.History, err error) {
 	out = session.History{Log: h.Log, Base: h.Base(), Marker: h.Marker}
 	if out.Inherited, err = h.Inherited(); err == nil && h.Timeline != nil {
-		out.Rewound, err = h.DecodeTimeline(h.Timeline)
+		out.Rewound, err = decodeOutline(h.Timeline)
 	}
 	return out, err
 }
 
 // Shown returns what the session shows now.
-func (h *Header) Shown() (session.Timeline, error) {
+func (h *Header) Shown() (session.Outline, error) {
 	if h.Timeline == nil {
 		return h.Whole()
 	}
-	return h.DecodeTimeline(h.Timeline)
+	return decodeOutline(h.Timeline)
 }
 
 // OfLog names the session's log.

@@ -33,7 +33,7 @@ func (h *Header) withoutContent() Header {
 func (h *Header) takesUnits() bool {
 	size := len(h.Meta) + len(h.Timeline)
 	if h.Origin != nil {
-		size += len(h.Origin.Inherited) + len(h.Origin.Recent)
+		size += len(h.Origin.Inherited)
 	}
 	return size > headerUnit
 }

@@ -32,11 +32,15 @@ func (s *reader) FindInvocation(ctx context.Context, h *Header, id string) (*Log
 	if err != nil || len(bounds) == 0 {
 		return nil, err
 	}
-	whole, err := h.Whole()
+	whole := h.Whole
+	if _, own := bounds[h.Log]; own && len(bounds) == 1 {
+		whole = h.own
+	}
+	ranges, err := s.Timeline(ctx, whole)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range whole {
+	for _, r := range ranges {
 		bound, ok := bounds[r.Log]
 		if !ok || (!r.Open() && bound > r.To) {
 			continue
@@ -91,10 +95,10 @@ func (s *reader) lowerBounds(ctx context.Context, h *Header, id string) (map[str
 	for _, l := range h.Origin.Ancestors() {
 		passed[l.Log] = !l.mayName(id)
 	}
-	for _, r := range inherited {
-		if !passed[r.Log] {
-			passed[r.Log] = true
-			wanted = append(wanted, keys.InvocationKey(r.Log, id))
+	for _, log := range h.sources(inherited) {
+		if !passed[log] {
+			passed[log] = true
+			wanted = append(wanted, keys.InvocationKey(log, id))
 		}
 	}
 	// Inherited ranges were written before the fork, so eventual consistency at
@@ -153,24 +157,6 @@ func (p *LogPosition) at() session.LogPosition {
 		out.Marker = p.Rec.PrevMarker
 	}
 	return out
-}
-
-// TimelineAt returns what the session showed just before a position of its log.
-func (s *reader) TimelineAt(ctx context.Context, h *Header, p *LogPosition) (session.Timeline, error) {
-	history, err := h.History()
-	if err != nil {
-		return nil, err
-	}
-	then, older := history.Before(p.at())
-	if older == 0 {
-		return then, nil
-	}
-	m, err := s.logs.EntryCovering(ctx, h.Log, older)
-	if err != nil {
-		return nil, err
-	}
-	then, err = h.DecodeTimeline(m.Timeline)
-	return then.Before(p.Seq), err
 }
 
 // UndoTo returns the delta that reverts all changes of state from the head of the

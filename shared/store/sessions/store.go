@@ -20,6 +20,7 @@ type Store struct {
 	retention   session.Retention
 	headerCache *records.Memory[knownHeader]   // by session
 	onTop       *records.Memory[knownActivity] // by partition of the index
+	Parts       int                            // of each level in an outline, at most
 }
 
 // counts counts what users have, and refuses what is more than they may have.
@@ -43,11 +44,11 @@ type departures struct {
 }
 
 // New returns a store over the table of base.
-func New(base records.Base, bodies content.Bodies, limits *usage.Store, retention session.Retention, rules compaction.Rules) *Store {
+func New(base records.Base, bodies content.Bodies, limits *usage.Store, retention session.Retention, rules compaction.Rules, parts int) *Store {
 	read := &reader{departures: &departures{Base: base}, content: bodies, older: &atomic.Pointer[older]{}}
 	s := &Store{
 		counts: &counts{reader: read, usage: limits}, retention: retention,
-		headerCache: &records.Memory[knownHeader]{}, onTop: &records.Memory[knownActivity]{},
+		headerCache: &records.Memory[knownHeader]{}, onTop: &records.Memory[knownActivity]{}, Parts: parts,
 	}
 	s.logs = eventlog.New(base, bodies, s, rules)
 	return s

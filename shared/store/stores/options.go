@@ -13,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/runs"
 	"github.com/rethread/rethread/shared/store/search"
+	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 // settings are what differs between deployments and in tests.
@@ -23,6 +24,7 @@ type settings struct {
 	codec  *content.Codec
 
 	compaction compaction.Rules
+	parts      int
 	quotas     quota.Limits
 	retention  session.Retention
 	runs       runs.Rules
@@ -35,6 +37,7 @@ func defaults() settings {
 		random:     uuid.New,
 		log:        slog.New(slog.DiscardHandler),
 		compaction: compaction.Default(),
+		parts:      sessions.OutlineParts,
 		retention:  func(string) int64 { return 0 },
 		runs:       runs.Rules{Lease: run.Lease, OnFailed: func(string) run.OnFailed { return run.Discard }},
 		search:     search.DefaultRules(),
@@ -74,6 +77,10 @@ func WithCodec(codec *content.Codec) Option { return func(s *settings) { s.codec
 func WithCompaction(rules compaction.Rules) Option {
 	return func(s *settings) { s.compaction = rules }
 }
+
+// WithOutlineParts sets how many parts of each level the outline of a timeline has at most,
+// 4 or more.
+func WithOutlineParts(n int) Option { return func(s *settings) { s.parts = n } }
 
 // WithQuotas sets the limits per user; the default is no limits. A quantity
 // without a limit is neither counted nor read.

@@ -153,7 +153,7 @@ func combine(engine table.Engine, in settings) *Store {
 	bodies := content.NewBodies(base, in.codec)
 
 	limits := usage.New(base, in.quotas)
-	all := sessions.New(base, bodies, limits, in.retention, in.compaction)
+	all := sessions.New(base, bodies, limits, in.retention, in.compaction, in.parts)
 	logs := all.Logs()
 	files := artifacts.New(base, bodies, logs, limits, all)
 	kept := tasks.New(base, bodies, logs, all)

@@ -15,7 +15,7 @@ import (
 // copyToFork copies a task that a fork took over into the fork, so that changes do
 // not affect the source. Nil means that there is no such task.
 func (s *Store) copyToFork(ctx context.Context, h *sessions.Header, id string) (*TaskPointer, error) {
-	timeline, err := h.Inherited() // includes what a rewind has hidden since
+	timeline, err := s.sessions.Timeline(ctx, h.Inherited) // includes what a rewind has hidden since
 	if err != nil {
 		return nil, err
 	}

@@ -59,11 +59,15 @@ func (s *Store) eachNotStored(ctx context.Context, log string, all []eventlog.Pl
 // CoverNewTasks returns tombstones for the tasks that are placed in what a fork takes over
 // and not stored yet.
 func (s *Store) CoverNewTasks(ctx context.Context, source *sessions.Header, at eventlog.Head, fork *sessions.Header) ([]table.Write, error) {
-	taken, err := fork.Inherited()
+	unfinished := eventlog.Unfinished(at.NewTasks, s.Millis())
+	if len(unfinished) == 0 {
+		return nil, nil
+	}
+	taken, err := s.sessions.Timeline(ctx, fork.Inherited)
 	if err != nil {
 		return nil, err
 	}
-	placed := slices.DeleteFunc(eventlog.Unfinished(at.NewTasks, s.Millis()), func(p eventlog.Placement) bool { return !taken.Shows(source.Log, p.Position) })
+	placed := slices.DeleteFunc(unfinished, func(p eventlog.Placement) bool { return !taken.Shows(source.Log, p.Position) })
 	var writes []table.Write
 	err = s.eachNotStored(ctx, source.Log, placed, func(_ eventlog.Placement, k table.Key) {
 		writes = append(writes, s.tombstone(k, source.ForkCount+1))

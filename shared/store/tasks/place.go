@@ -89,7 +89,7 @@ func (s *Store) placeInvocations(ctx context.Context, h *sessions.Header, p *Tas
 	if first.Log == "" {
 		return nil
 	}
-	inherited, err := h.Inherited()
+	inherited, err := s.sessions.Timeline(ctx, h.Inherited)
 	for _, r := range inherited {
 		if r.Log == first.Log && r.Holds(first.Position) {
 			p.Position = r.Seq + first.Position - r.From

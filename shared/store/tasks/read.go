@@ -44,7 +44,7 @@ func (s *Store) tasks(ctx context.Context, h *sessions.Header, q task.Query) (ta
 	if err := sessions.CheckEpoch(h, q.After != "", epoch); err != nil {
 		return task.Page{}, err
 	}
-	timeline, err := h.Shown()
+	timeline, err := s.sessions.Timeline(ctx, h.Shown)
 	if err != nil {
 		return task.Page{}, err
 	}
@@ -121,7 +121,7 @@ func (s *Store) Task(ctx context.Context, userID, sessionID, taskID string) (tas
 	if err != nil {
 		return task.Task{}, err
 	}
-	timeline, err := h.Shown()
+	timeline, err := s.sessions.Timeline(ctx, h.Shown)
 	if err != nil {
 		return task.Task{}, err
 	}
@@ -211,7 +211,7 @@ func (s *Store) DeleteTask(ctx context.Context, userID, sessionID, taskID string
 }
 
 func (s *Store) deleteTask(ctx context.Context, h *sessions.Header, taskID string) error {
-	timeline, err := h.Shown()
+	timeline, err := s.sessions.Timeline(ctx, h.Shown)
 	if err != nil {
 		return err
 	}

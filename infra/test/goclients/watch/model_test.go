@@ -85,7 +85,7 @@ func newModel(base int64) *model {
 	if base > 0 {
 		m.head.timeline = session.Timeline{{Log: sourceLog, From: 1, To: base, Seq: 1}}
 	}
-	m.head.timeline = m.head.timeline.Reopened(ownLog, base+1)
+	m.head.timeline = reopened(m.head.timeline, base+1)
 	m.whole = m.head.timeline
 	return m
 }
@@ -313,10 +313,12 @@ func (m *model) rewind(invocation string) {
 	e := &entry{first: m.next(), epoch: m.head.epoch + 1}
 	e.events = []session.Event{m.event(e.first, "system", m.name("marker"), "Session rewound")}
 	timeline := m.timelineAt(target).Before(seq)
-	var all bool
-	e.toSeq, all = m.head.timeline.Common(timeline)
-	e.back = !all
-	e.timeline = timeline.Reopened(ownLog, e.first+1)
+	toSeq, all, err := session.OutlineOf(m.head.timeline).Common(session.OutlineOf(timeline), nil)
+	if err != nil {
+		panic(err) // all ranges are known
+	}
+	e.toSeq, e.back = toSeq, !all
+	e.timeline = reopened(timeline, e.first+1)
 	m.head.timeline, m.head.marker, m.head.epoch = e.timeline, e.first, e.epoch
 	if m.head.run == "" {
 		m.head.spent, m.head.status, m.failed = "", session.Idle, nil
@@ -334,6 +336,11 @@ func (m *model) first(invocation string) (*entry, int64) {
 		}
 	}
 	panic("no invocation " + invocation)
+}
+
+// reopened returns a timeline continued from a position of the own log.
+func reopened(t session.Timeline, position int64) session.Timeline {
+	return append(slices.Clone(t), session.Range{Log: ownLog, From: position, Seq: position})
 }
 
 // timelineAt returns the timeline in force just before an entry.
