@@ -128,7 +128,7 @@ func (c *Chooser[T]) Cut() {
 	r, n := c.current, len(c.chosen)-1
 	c.current = Range[T]{}
 	switch {
-	case !worth(r.hidden, r.shown):
+	case !worth(r.hidden, r.shown) || c.enough() && r.shown >= int64(c.rules.Bytes)/2:
 	case r.shown >= int64(c.rules.Bytes)/2:
 		c.chosen = append(c.chosen, r)
 	case n >= 0 && !c.chosen[n].Rebuilt && c.chosen[n].Log == r.Log && c.chosen[n].To == r.From-1:
@@ -136,6 +136,9 @@ func (c *Chooser[T]) Cut() {
 		before.To, before.Entries = r.To, append(before.Entries, r.Entries...)
 	}
 }
+
+// enough reports whether the page has chosen as many ranges as it may.
+func (c *Chooser[T]) enough() bool { return c.rules.Most > 0 && len(c.chosen) >= c.rules.Most }
 
 // Rebuild begins to collect the entries that a compacted range lacks: those that are
 // added until EndRebuild. What the range had stays, so that sessions with other
@@ -153,7 +156,7 @@ func (c *Chooser[T]) EndRebuild(whole bool) {
 	if c == nil {
 		return
 	}
-	if whole {
+	if whole && !c.enough() {
 		c.chosen = append(c.chosen, *c.rebuilding)
 	}
 	c.log, c.at, c.rebuilding = c.rebuilding.Log, c.rebuilding.To, nil

@@ -50,6 +50,7 @@ func TestChooser(t *testing.T) {
 	for name, c := range map[string]struct {
 		shown       session.Timeline
 		upTo, unfit int64
+		most        int
 		size        int64
 		want        [][]int64
 	}{
@@ -58,6 +59,9 @@ func TestChooser(t *testing.T) {
 		},
 		"a short rest joins the range before it": {
 			shown: ranges(own, 1, 1, 3, 3, 5, 5, 7, 7, 9, 9, 20, 0), upTo: 9, size: 6, want: [][]int64{{1, 9, 1, 3, 5, 7, 9}},
+		},
+		"no more ranges than a page may compact": {
+			shown: ranges(own, 1, 1, 3, 3, 5, 5, 7, 7, 9, 9, 11, 11, 30, 0), upTo: 11, size: 10, most: 2, want: [][]int64{{1, 3, 1, 3}, {4, 7, 5, 7}},
 		},
 		"a short rest is left out if the range before it was": {
 			shown: ranges(own, 1, 4, 6, 6, 20, 0), upTo: 6, size: 6, want: nil,
@@ -77,6 +81,8 @@ func TestChooser(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			rules := rules
+			rules.Most = c.most
 			chooser := compaction.New[int64](rules, own, session.OutlineOf(c.shown))
 			sp := spanOf(c.shown)
 			for at := int64(1); at <= c.upTo; at++ {

@@ -79,6 +79,50 @@ func afterRewinds(t *testing.T, n int) map[string]capacity.Usage {
 	return out
 }
 
+// TestRewinds_first_load bounds what the first readers of a long history pay for later ones,
+// who read less.
+func TestRewinds_first_load(t *testing.T) {
+	t.Parallel()
+	meter := &capacity.Meter{}
+	s := stores.New(meter.Around(storetest.Engine(t)), stores.WithCodec(storetest.Codec()))
+	const size, sizes = 900, 400
+	texts := incompressible(size * sizes)
+	rewound := func(id string, n int) {
+		mustCreate(t, s, alice, id, nil)
+		for i := range n {
+			tried, text := fmt.Sprint("tried", i), texts[i*size:(i+1)*size]
+			mustAppend(t, s, alice, id, event(t, "", fmt.Sprint("kept", i), text))
+			mustAppend(t, s, alice, id, event(t, "", tried, text))
+			mustRewind(t, s, id, tried)
+		}
+	}
+	for _, n := range []int{10, 100, sizes} {
+		id := fmt.Sprint("s", n)
+		rewound(id, n)
+		load := func() capacity.Usage {
+			before := meter.Total()
+			if _, err := s.Thread(t.Context(), alice, id, run.ThreadQuery{Limit: session.MaxPage}); err != nil {
+				t.Fatal(err)
+			}
+			return meter.Total().Sub(before)
+		}
+		first, loads := load(), 1
+		if first.Writes > 100 {
+			t.Errorf("the first load after %d rewinds: %+v", n, first)
+		}
+		last := first
+		for last.Writes > 0 || loads == 1 {
+			if last, loads = load(), loads+1; last.Writes > 100 || loads > 30 {
+				t.Fatalf("load %d after %d rewinds: %+v", loads, n, last)
+			}
+		}
+		t.Logf("%d rewinds: first %+v, load %d %+v", n, first, loads, last)
+		if last.Reads > first.Reads {
+			t.Errorf("load %d after %d rewinds: %+v, the first %+v", loads, n, last, first)
+		}
+	}
+}
+
 // mustImport imports a document as a session with an id.
 func mustImport(t *testing.T, s *stores.Store, doc []byte, id string) {
 	t.Helper()
