@@ -15,13 +15,14 @@ const (
 	// times as many, up to pageMost.
 	nearBy     = 32
 	pageGrowth = 4
-	pageMost   = 256
+	pageMost   = 1000
 )
 
 // backwards reads entries of a log whose links lead from the latest to the first.
 type backwards struct {
-	s     *Store
+	s     *reader
 	log   string
+	until int64        // what is before it is seldom needed
 	page  []table.Item // latest first
 	from  int64        // the position that the page was read for; 0 before the first
 	limit int
@@ -76,7 +77,8 @@ func (b *backwards) read(ctx context.Context, position int64) error {
 	}
 	b.from = position
 	q := records.Prefix(keys.LogPK(b.log), keys.PrefixEntry, true)
-	q.To, q.Descending, q.Limit = keys.EntrySK(position), true, b.limit
+	q.To, q.Descending = keys.EntrySK(position), true
+	q.Limit = min(b.limit, int(max(0, position-b.until))+2) // the last may begin before until
 	page, err := b.s.DB.Query(ctx, q)
 	if err != nil {
 		return fmt.Errorf("read log %s before %d: %w", b.log, position, err)

@@ -61,12 +61,13 @@ func (s *Store) SessionValues(
 // previous one, latest first, down to but excluding the position until.
 func (s *reader) stateEntries(ctx context.Context, log string, from, until int64) ([]*Record, error) {
 	var out []*Record
+	back := backwards{s: s, log: log, until: until}
 	for at := from; at > until; {
-		r, err := s.EntryAtOrBefore(ctx, log, at)
+		r, err := back.covering(ctx, at)
 		if err != nil {
 			return nil, err
 		}
-		if r == nil || r.First != at {
+		if r.First != at {
 			return nil, fmt.Errorf("%w: log %s at state change %d", ErrMissingEntry, log, at)
 		}
 		out = append(out, r)

@@ -28,7 +28,7 @@ func (r *Record) RestoreInitial(undo session.Delta) {
 func (s *Store) UndoLog(
 	ctx context.Context, log string, from, until, to int64, undo session.Delta, keep func(string) bool, known *Record,
 ) error {
-	back := backwards{s: s, log: log}
+	back := backwards{s: s.reader, log: log, until: until}
 	for at := from; at > 0 && (known == nil || at >= known.First); {
 		rec := known
 		if known == nil || at > known.First {

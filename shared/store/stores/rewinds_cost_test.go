@@ -123,6 +123,36 @@ func TestRewinds_first_load(t *testing.T) {
 	}
 }
 
+// TestRewinds_undo bounds the requests for the changes of state that a rewind undoes: near to
+// each other they are read by pages.
+func TestRewinds_undo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ changes, apart, most int }{
+		{1, 1, 14}, {100, 1, 18}, {1000, 1, 18}, {1000, 4, 22}, {1000, 8, 26},
+	} {
+		meter := &capacity.Meter{}
+		s := stores.New(meter.Around(storetest.Engine(t)), stores.WithCodec(storetest.Codec()))
+		mustCreate(t, s, alice, "s", nil)
+		mustAppend(t, s, alice, "s", event(t, "", "first", "hello"))
+		for i := range c.changes {
+			for range c.apart - 1 {
+				mustAppend(t, s, alice, "s", event(t, "", "turn", "hello"))
+			}
+			mustAppend(t, s, alice, "s", stateEvent(t, "turn", map[string]any{"n": i, fmt.Sprint("key", i%7): i}))
+		}
+		before := meter.Total()
+		got := mustRewind(t, s, "s", "first")
+		used := meter.Total().Sub(before)
+		t.Logf("%d changes, %d apart: %+v", c.changes, c.apart, used)
+		if used.Requests > c.most {
+			t.Errorf("%d changes, %d apart: %+v, want at most %d requests", c.changes, c.apart, used, c.most)
+		}
+		if want := 1 + min(7, c.changes); len(got.State) != want {
+			t.Errorf("%d keys were restored, want %d", len(got.State), want)
+		}
+	}
+}
+
 // mustImport imports a document as a session with an id.
 func mustImport(t *testing.T, s *stores.Store, doc []byte, id string) {
 	t.Helper()
