@@ -231,8 +231,8 @@ func (c *conversation) fork(rt *rapid.T, log string, gen int64) *conversation {
 }
 
 // Whatever is appended and rewound, a session shows what it showed just before the
-// position that it went back to, a fork what its source showed, and a walk what both show
-// between its ends.
+// position that it went back to, a fork what its source showed, a walk what both show
+// between its ends, and places what is at a seq.
 func TestHistory_rewinds(t *testing.T) {
 	t.Parallel()
 	levels := map[int]int{}
@@ -247,6 +247,7 @@ func TestHistory_rewinds(t *testing.T) {
 			levels[p.Level]++
 		}
 		c.walk(rt)
+		c.find(rt)
 	})
 	t.Logf("parts by level: %v", levels)
 	if levels[1] < 50 || levels[2] < 10 {
@@ -286,6 +287,29 @@ func (c *conversation) walk(rt *rapid.T) {
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		rt.Fatalf("after %d, before %d, down %t (-want +got):\n%s", after, before, down, diff)
+	}
+}
+
+// find looks up some seqs at once.
+func (c *conversation) find(rt *rapid.T) {
+	seqs := rapid.SliceOfN(rapid.Int64Range(1, c.next()-1), 1, 5).Draw(rt, "seqs")
+	places := c.history.Shown().Places(c.read)
+	if err := places.Unfold(seqs); err != nil {
+		rt.Fatal(err)
+	}
+	before := c.reads
+	for _, seq := range seqs {
+		r, shown, err := places.At(seq)
+		i := slices.IndexFunc(c.shown, func(p place) bool { return p.Seq == seq })
+		if shown != (i >= 0) || err != nil {
+			rt.Fatalf("seq %d is shown: %t, %v", seq, shown, err)
+		}
+		if shown && (r.Log != c.shown[i].Log || r.From+seq-r.Seq != c.shown[i].Position) {
+			rt.Fatalf("seq %d is in %v, want %v", seq, r, c.shown[i])
+		}
+	}
+	if c.reads > before {
+		rt.Fatalf("%d more requests for %v", c.reads-before, seqs)
 	}
 }
 

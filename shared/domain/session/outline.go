@@ -216,7 +216,7 @@ func (o Outline) Before(n int64, read Markers) (Outline, error) {
 	} else {
 		out = out[:end-1]
 	}
-	rest, err := parts[cut : cut+1].Before(n, read)
+	rest, err := parts[cut:cut+1].Before(n, read)
 	return append(out, rest...), err
 }
 

@@ -19,12 +19,20 @@ import (
 
 // tasks exports all tasks, those that rewinds have hidden included.
 func (x *exporting) tasks(ctx context.Context) error {
-	whole, err := x.s.sessions.Timeline(ctx, x.h.Whole)
+	whole, err := x.s.tasks.View(ctx, x.h, x.h.Whole)
+	if err != nil {
+		return err
+	}
+	inherited, err := x.s.sessions.Timeline(ctx, x.h.Inherited)
+	if err != nil {
+		return err
+	}
+	taken, err := x.s.tasks.View(ctx, x.h, x.h.Inherited)
 	if err != nil {
 		return err
 	}
 	return x.s.tasks.VisitTasks(ctx, x.h, whole, "", 0, func(seen tasks.TaskSeen) (bool, error) {
-		t, err := x.task(ctx, seen)
+		t, err := x.task(ctx, seen, inherited, taken)
 		if err != nil {
 			return false, fmt.Errorf("task %s: %w", seen.Id, err)
 		}
@@ -32,12 +40,12 @@ func (x *exporting) tasks(ctx context.Context) error {
 	})
 }
 
-func (x *exporting) task(ctx context.Context, seen tasks.TaskSeen) (archive.Task, error) {
+// task returns a task of the document. inherited is what the session took over, taken the view
+// of that.
+func (x *exporting) task(
+	ctx context.Context, seen tasks.TaskSeen, inherited session.Timeline, taken *tasks.View,
+) (archive.Task, error) {
 	content, err := x.s.tasks.ReadTask(ctx, seen.Item)
-	if err != nil {
-		return archive.Task{}, err
-	}
-	inherited, err := x.s.sessions.Timeline(ctx, x.h.Inherited)
 	if err != nil {
 		return archive.Task{}, err
 	}
@@ -58,7 +66,7 @@ func (x *exporting) task(ctx context.Context, seen tasks.TaskSeen) (archive.Task
 		}
 		spots, out.First = p.Invocations, p.First
 	} else { // as copying it to the fork would make it
-		t, err := x.s.tasks.Shown(ctx, x.h, inherited, seen)
+		t, err := x.s.tasks.Shown(ctx, x.h, taken, seen)
 		if err != nil {
 			return out, err
 		}

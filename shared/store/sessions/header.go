@@ -129,7 +129,7 @@ type Origin struct {
 	// Lineage is the forks among its ancestors, the nearest first, without those in Older.
 	Lineage []Lineage `dynamodbav:"an,omitempty"`
 	Older   *Older    `dynamodbav:"od,omitempty"` // of a deep fork: its older ancestors
-	older     *older    // the content that Older refers to
+	older   *older    // the content that Older refers to
 }
 
 // ID returns the session's id.

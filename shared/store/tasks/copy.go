@@ -15,11 +15,11 @@ import (
 // copyToFork copies a task that a fork took over into the fork, so that changes do
 // not affect the source. Nil means that there is no such task.
 func (s *Store) copyToFork(ctx context.Context, h *sessions.Header, id string) (*TaskPointer, error) {
-	timeline, err := s.sessions.Timeline(ctx, h.Inherited) // includes what a rewind has hidden since
+	view, err := s.View(ctx, h, h.Inherited) // includes what a rewind has hidden since
 	if err != nil {
 		return nil, err
 	}
-	seen, err := s.findInherited(ctx, h, timeline, id)
+	seen, err := s.findInherited(ctx, h, view, id)
 	if errors.Is(err, fault.Of(fault.NotFound)) {
 		return nil, nil
 	}
@@ -30,7 +30,7 @@ func (s *Store) copyToFork(ctx context.Context, h *sessions.Header, id string) (
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.Shown(ctx, h, timeline, *seen)
+	t, err := s.Shown(ctx, h, view, *seen)
 	if err != nil {
 		return nil, err
 	}

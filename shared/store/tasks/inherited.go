@@ -155,12 +155,15 @@ func (s *reader) readLayer(ctx context.Context, l layer) (map[string]TaskSeen, e
 
 // findInherited finds a task that a fork took over and has not changed.
 func (s *reader) findInherited(
-	ctx context.Context, h *sessions.Header, timeline session.Timeline, id string,
+	ctx context.Context, h *sessions.Header, view *View, id string,
 ) (*TaskSeen, error) {
 	if !h.MayInherit(id) {
 		return nil, MissingTask()
 	}
-	timeline, _ = split(h, timeline.Before(h.Base()+1))
+	timeline, err := view.taken()
+	if err != nil {
+		return nil, err
+	}
 	found, err := s.seekInherited(ctx, h, timeline, id)
 	if err == nil && found == nil { // it was moved or deleted since, or its id does not say where it is
 		found, err = s.pickInherited(ctx, h, timeline, id)

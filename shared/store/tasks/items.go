@@ -136,9 +136,9 @@ func (b TaskBody) task(sessionID, id string, item *TaskItem) task.Task {
 }
 
 // Shown returns a task as the session shows it: without the messages of invocations
-// that are hidden on its timeline.
+// that are hidden.
 func (s *reader) Shown(
-	ctx context.Context, h *sessions.Header, timeline session.Timeline, seen TaskSeen,
+	ctx context.Context, h *sessions.Header, view *View, seen TaskSeen,
 ) (task.Task, error) {
 	id, item := seen.Id, seen.Item
 	content, err := s.ReadTask(ctx, item)
@@ -151,7 +151,11 @@ func (s *reader) Shown(
 		if at.Log == "" {
 			at.Log = item.PK[len(keys.PrefixLog):]
 		}
-		if !timeline.Shows(at.Log, at.Position) {
+		shown, err := view.shows(at.Log, at.Position)
+		if err != nil {
+			return task.Task{}, err
+		}
+		if !shown {
 			hidden = append(hidden, name)
 		}
 	}

@@ -44,18 +44,18 @@ func (s *Store) tasks(ctx context.Context, h *sessions.Header, q task.Query) (ta
 	if err := sessions.CheckEpoch(h, q.After != "", epoch); err != nil {
 		return task.Page{}, err
 	}
-	timeline, err := s.sessions.Timeline(ctx, h.Shown)
+	view, err := s.View(ctx, h, h.Shown)
 	if err != nil {
 		return task.Page{}, err
 	}
 	var page task.Page
 	bytes, last := 0, ""
-	err = s.VisitTasks(ctx, h, timeline, after, q.Limit, func(seen TaskSeen) (bool, error) {
+	err = s.VisitTasks(ctx, h, view, after, q.Limit, func(seen TaskSeen) (bool, error) {
 		if n := len(page.Tasks); n > 0 && n == q.Limit {
 			page.Next = taskCursor(h.Epoch, last)
 			return false, nil
 		}
-		t, visible, err := s.listedTask(ctx, h, timeline, seen)
+		t, visible, err := s.listedTask(ctx, h, view, seen)
 		if err != nil || !visible {
 			return err == nil, err
 		}
@@ -76,10 +76,10 @@ func (s *Store) tasks(ctx context.Context, h *sessions.Header, q task.Query) (ta
 // concurrently or is unreadable. If its chunks are gone, it has usually been saved
 // again.
 func (s *Store) listedTask(
-	ctx context.Context, h *sessions.Header, timeline session.Timeline, seen TaskSeen,
+	ctx context.Context, h *sessions.Header, view *View, seen TaskSeen,
 ) (t task.Task, visible bool, err error) {
 	for {
-		t, err = s.Shown(ctx, h, timeline, seen)
+		t, err = s.Shown(ctx, h, view, seen)
 		if errors.Is(err, content.ErrChunksGone) {
 			var now TaskItem
 			found, readErr := s.DB.Get(ctx, seen.Item.key(), &now)
@@ -121,21 +121,21 @@ func (s *Store) Task(ctx context.Context, userID, sessionID, taskID string) (tas
 	if err != nil {
 		return task.Task{}, err
 	}
-	timeline, err := s.sessions.Timeline(ctx, h.Shown)
+	view, err := s.View(ctx, h, h.Shown)
 	if err != nil {
 		return task.Task{}, err
 	}
-	seen, err := s.findShown(ctx, h, timeline, taskID)
+	seen, err := s.findShown(ctx, h, view, taskID)
 	if err != nil {
 		return task.Task{}, s.sessions.NotFoundIfDeleted(ctx, h, err)
 	}
-	t, err := s.Shown(ctx, h, timeline, *seen)
+	t, err := s.Shown(ctx, h, view, *seen)
 	return t, s.sessions.NotFoundIfDeleted(ctx, h, err)
 }
 
-// findShown finds a task on the timeline by its id.
+// findShown finds a task that the session shows by its id.
 func (s *Store) findShown(
-	ctx context.Context, h *sessions.Header, timeline session.Timeline, id string,
+	ctx context.Context, h *sessions.Header, view *View, id string,
 ) (*TaskSeen, error) {
 	_, item, err := s.FindOwn(ctx, h, id)
 	switch {
@@ -145,14 +145,18 @@ func (s *Store) findShown(
 			return nil, err
 		}
 		// The own log numbers its positions as the session does.
-		if !item.Gone && len(timeline.Before(place+1).After(place-1)) > 0 {
-			return &TaskSeen{Seq: place, Id: id, Item: item}, nil
+		_, shown, err := view.places.At(place)
+		if err == nil && (item.Gone || !shown) {
+			err = MissingTask()
 		}
-		return nil, MissingTask()
+		if err != nil {
+			return nil, err
+		}
+		return &TaskSeen{Seq: place, Id: id, Item: item}, nil
 	case !errors.Is(err, fault.Of(fault.NotFound)) || h.Origin == nil:
 		return nil, err
 	}
-	return s.findInherited(ctx, h, timeline, id)
+	return s.findInherited(ctx, h, view, id)
 }
 
 // errTaskMoved says that a task moved while it was read, or that its first save is
@@ -211,11 +215,11 @@ func (s *Store) DeleteTask(ctx context.Context, userID, sessionID, taskID string
 }
 
 func (s *Store) deleteTask(ctx context.Context, h *sessions.Header, taskID string) error {
-	timeline, err := s.sessions.Timeline(ctx, h.Shown)
+	view, err := s.View(ctx, h, h.Shown)
 	if err != nil {
 		return err
 	}
-	if _, err := s.findShown(ctx, h, timeline, taskID); err != nil {
+	if _, err := s.findShown(ctx, h, view, taskID); err != nil {
 		return err
 	}
 	if _, err := s.Pointer(ctx, h, taskID); err != nil { // copies it to the fork if necessary

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
-	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
@@ -23,13 +21,16 @@ type TaskSeen struct {
 
 func (t TaskSeen) key() string { return keys.TaskKey("", t.Seq, t.Id).SK }
 
-// VisitTasks visits the tasks on a timeline in order, after a key, until visit
+// VisitTasks visits the tasks that a session shows in order, after a key, until visit
 // returns false. Limit, if not 0, is how many will be needed.
 func (s *reader) VisitTasks(
-	ctx context.Context, h *sessions.Header, timeline session.Timeline, after string, limit int,
+	ctx context.Context, h *sessions.Header, view *View, after string, limit int,
 	visit func(TaskSeen) (bool, error),
 ) error {
-	inherited, own := split(h, timeline)
+	inherited, err := view.taken()
+	if err != nil {
+		return err
+	}
 	more := true
 	each := func(seen TaskSeen) (bool, error) {
 		var err error
@@ -41,19 +42,7 @@ func (s *reader) VisitTasks(
 	if err := s.visitInherited(ctx, h, inherited.After(seqOf(after)-1), each); err != nil || !more {
 		return err
 	}
-	if len(own) == 0 {
-		return nil
-	}
-	return s.visitOwn(ctx, h, own, after, limit, each)
-}
-
-// split divides a timeline into what the session took over as a fork, and its own ranges.
-func split(h *sessions.Header, timeline session.Timeline) (inherited, own session.Timeline) {
-	n := slices.IndexFunc(timeline, func(r session.Range) bool { return r.Log == h.Log })
-	if n < 0 {
-		return timeline, nil
-	}
-	return timeline[:n], timeline[n:]
+	return s.visitOwn(ctx, h, view, after, limit, each)
 }
 
 // seqOf returns the position in the key of a task, 0 without one.
@@ -65,12 +54,12 @@ func seqOf(key string) int64 {
 	return seq
 }
 
-// visitOwn visits the tasks in ranges of the session's own log.
+// visitOwn visits the tasks that the session shows of its own log.
 func (s *reader) visitOwn(
-	ctx context.Context, h *sessions.Header, part session.Timeline, after string, limit int,
+	ctx context.Context, h *sessions.Header, view *View, after string, limit int,
 	each func(TaskSeen) (bool, error),
 ) error {
-	q := taskWindow{log: h.Log, from: part[0].From, to: part[len(part)-1].To, after: after, limit: limit}
+	q := taskWindow{log: h.Log, from: view.from, after: after, limit: limit, prepare: view.places.Unfold}
 	return s.taskItems(ctx, q, func(seen TaskSeen) (bool, error) {
 		if seen.Item.Marker > h.Marker {
 			// Items may still name a marker of the log that their session was forked from.
@@ -78,8 +67,8 @@ func (s *reader) visitOwn(
 				return false, cmp.Or(err, eventlog.ErrRewound)
 			}
 		}
-		if !part.Shows(h.Log, seen.Seq) {
-			return true, nil
+		if shown, err := view.shows(h.Log, seen.Seq); err != nil || !shown {
+			return err == nil, err
 		}
 		return each(seen)
 	})
@@ -93,6 +82,7 @@ type taskWindow struct {
 	gen      int64
 	after    string
 	limit    int
+	prepare  func(positions []int64) error // is told of a page before it is visited; nil for nothing
 }
 
 func (s *reader) taskItems(ctx context.Context, w taskWindow, visit func(TaskSeen) (bool, error)) error {
@@ -143,6 +133,9 @@ func (s *reader) taskQuery(
 		q.Limit = w.limit + 1
 	}
 	return s.DB.Pages(ctx, q, func(items []table.Item) (bool, error) {
+		if err := w.prepareFor(items); err != nil {
+			return false, err
+		}
 		for _, attrs := range items {
 			if table.Text(attrs, table.SK) == keys.SkTasksDeleted {
 				return false, eventlog.MissingSession()
@@ -160,6 +153,19 @@ func (s *reader) taskQuery(
 		}
 		return true, nil
 	})
+}
+
+func (w taskWindow) prepareFor(items []table.Item) error {
+	if w.prepare == nil {
+		return nil
+	}
+	var positions []int64
+	for _, attrs := range items {
+		if seq, _, err := keys.TaskOf(table.Text(attrs, table.SK)); err == nil {
+			positions = append(positions, seq)
+		}
+	}
+	return w.prepare(positions)
 }
 
 // next returns the least key after a key.
