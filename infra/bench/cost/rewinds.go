@@ -19,7 +19,6 @@ const (
 	rewindReads, rewindWrites, rewindWritesAll = 5, 5, 20
 	restoreReads                               = 10
 	forkReads, forkWrites                      = 8, 11 // with state and an artifact
-	writesARewind                              = 0.028 // that each rewind before adds, as docs/costs.md has it
 )
 
 // rewinds measures in the long session: what it costs must not depend on it.
@@ -46,8 +45,8 @@ func (m *measurement) rewinds(ctx context.Context) error {
 	return m.forks(ctx)
 }
 
-// Rewound measures what grows with the rewinds of a session that keep new content: each
-// adds a range to the session's timeline, which rewinds and forks write.
+// Rewound measures a session after many rewinds that keep new content: each adds a range to
+// the session's timeline, of which rewinds and forks write an outline of bounded size.
 func Rewound(ctx context.Context, engine table.Engine, rewinds int) ([]Row, error) {
 	m := &measurement{meter: &capacity.Meter{}, user: "user-" + uuid.NewString(), history: rewinds, prose: prose}
 	m.store = stores.New(m.meter.Around(engine))
@@ -71,11 +70,10 @@ func Rewound(ctx context.Context, engine table.Engine, rewinds int) ([]Row, erro
 			return nil, err
 		}
 	}
-	grown := float64(rewinds) * writesARewind
 	err := m.measureAll(
 		step{"append after rewinds", 0, 2, func() error { return m.append(ctx, "", last, "tool", m.question(m.turn)) }},
-		step{"rewind after rewinds", rewindReads + 1, rewindWrites + grown, takeBack},
-		step{"fork after rewinds", forkReads, forkWrites + grown, func() error {
+		step{"rewind after rewinds", rewindReads + 1, rewindWrites, takeBack},
+		step{"fork after rewinds", forkReads, forkWrites, func() error {
 			id := uuid.NewString()
 			_, err := m.store.Fork(ctx, session.ForkOf{SessionID: m.session, UserID: m.user, ID: id, Nonce: id})
 			return err
