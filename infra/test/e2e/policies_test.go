@@ -48,6 +48,7 @@ func neededElsewhere() map[string]string {
 		"RunsFunction dynamodb:BatchWriteItem table/Table":      several,
 
 		"EventsFunction dynamodb:DeleteItem table/Table":          lease,
+		"ArtifactsFunction dynamodb:BatchGetItem table/Table":     "finding an invocation that a fork took over from a session that was rewound often",
 		"ArtifactsFunction dynamodb:DeleteItem table/Table":       "ending a deletion that stopped halfway",
 		"ExportFunction dynamodb:DeleteItem table/Table":          "ending a deletion that stopped halfway",
 		"WatchFunction dynamodb:DeleteItem table/Table":           lease,

@@ -41,6 +41,7 @@ func (a *endless) testRuns(t *testing.T, sys *e2e.System) {
 		"an agent that fails":                                           testFailures,
 		"an external agent pushes its output":                           testExternal,
 		"history is rewound while it is watched":                        testRewindWatched,
+		"a session that was rewound often is shown everywhere":          testRewoundOften,
 		"a session is deleted while it is watched":                      testDeleteWatched,
 	} {
 		t.Run(name, func(t *testing.T) {
