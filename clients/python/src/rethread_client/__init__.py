@@ -31,6 +31,8 @@ from .errors import (
 from .messages import ItemDelta, WatchMessage
 from .view import View
 
+__version__ = "0.1.0"
+
 __all__ = [
     "Artifact",
     "AsyncInvocation",
@@ -62,5 +64,6 @@ __all__ = [
     "View",
     "WatchMessage",
     "WriteOptions",
+    "__version__",
     "types",
 ]

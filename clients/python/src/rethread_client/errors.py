@@ -39,13 +39,13 @@ class RethreadError(Exception):
     ) -> None:
         self.problem: dict[str, Any] = dict(problem or {})
         self.status = status
-        self.type = self._text("type") or "about:blank"
-        self.title = self._text("title")
+        self.type: str = self._text("type") or "about:blank"
+        self.title: str = self._text("title")
         # The gateway, which answers where the API does not, has "message".
-        self.detail = self._text("detail") or self._text("message")
-        self.errors = _field_errors(self.problem.get("errors"))
+        self.detail: str = self._text("detail") or self._text("message")
+        self.errors: list[FieldError] = _field_errors(self.problem.get("errors"))
         self.retry_after = retry_after
-        self.request_id = self._text("request_id")
+        self.request_id: str = self._text("request_id")
         self.reason = ""
         super().__init__(self.detail or self.title or f"The server answered {status}.")
 

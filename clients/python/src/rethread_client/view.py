@@ -21,10 +21,10 @@ class View:
 
     def __init__(self) -> None:
         self.items: list[dict[str, Any]] = []
-        self.status = ""
-        self.run_id = ""
-        self.epoch = 0
-        self.deleted = False
+        self.status: str = ""
+        self.run_id: str = ""
+        self.epoch: int = 0
+        self.deleted: bool = False
 
     def apply(self, message: WatchMessage) -> None:
         """Applies the next message. Types of newer servers change nothing."""

@@ -32,10 +32,12 @@ func places() []place {
 		{"clients/js/package-lock.json", `\A\{\s+"name": "rethread",\s+"version": "(.*)",`},
 		{"clients/js/package-lock.json", `"": \{\s+"name": "rethread",\s+"version": "(.*)",`},
 		{"functions/console/web/package-lock.json", `"\.\./\.\./\.\./clients/js": \{\s+"name": "rethread",\s+"version": "(.*)",`},
+		{"clients/python/src/rethread_client/__init__.py", `(?m)^__version__ = "(.*)"$`},
 		{"clients/python/pyproject.toml", `(?m)^version = "(.*)"$`},
 		{"clients/go/adk/go.mod", `(?m)^\tgithub\.com/rethread/rethread/clients/go v(\S+)`},
 		{"go.mod", `(?m)^\tgithub\.com/rethread/rethread/clients/go v(\S+)`},
 		{"clients/js/README.md", `rethread-(\S+)\.tgz`},
+		{"docs/clients.md", `rethread-(\S+)\.tgz`},
 		{"docs/five-minutes.md", `rethread-(\S+)\.tgz`},
 	}
 }

@@ -47,7 +47,40 @@ class AsyncRethread:
       retries: how calls are repeated.
       transport: replaces httpx's transport, for proxies and tests.
       sleep: replaces waiting, for tests.
+
+    Attributes:
+      sessions: sessions: create, list, change, delete, rewind, fork, share, export.
+      state: state of a session, by scope.
+      events: its log: append, read, invocations that are safe to repeat.
+      thread: what it shows now, with an answer in progress.
+      runs: runs of agents: start, read, cancel, push output.
+      artifacts: files, by version.
+      tasks: interactions as the user saw them.
+      messages: messages of tasks.
+      feedback: feedback about tasks.
+      shares: links and shares of others.
+      imports: exported sessions.
+      webhooks: webhooks and their deliveries.
+      automations: rules that ask an agent.
+      me: usage, data and deletion of the user.
+      a2a: agent cards and push configurations.
     """
+
+    sessions: AsyncSessions
+    state: AsyncStates
+    events: AsyncEvents
+    thread: AsyncThreads
+    runs: AsyncRuns
+    artifacts: AsyncArtifacts
+    tasks: AsyncTasks
+    messages: AsyncMessages
+    feedback: AsyncFeedbacks
+    shares: AsyncShares
+    imports: AsyncImports
+    webhooks: AsyncWebhooks
+    automations: AsyncAutomations
+    me: AsyncMe
+    a2a: AsyncA2A
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ class AsyncInvocation:
     """
 
     def __init__(self, append: _Append, session_id: str, invocation_id: str | None) -> None:
-        self.id = invocation_id or str(uuid.uuid4())
+        self.id: str = invocation_id or str(uuid.uuid4())
         self._append = append
         self._session_id = session_id
         self._next = 1  # number of the next event

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from copy import copy
 from typing import Any, Self
@@ -11,7 +11,7 @@ import httpx
 
 from .._core import arguments
 from .._core.addresses import addresses
-from .._core.calls import AnyOptions, Call, Wire, body_of, wire
+from .._core.calls import AnyOptions, Base, Call, Wire, body_of, wire
 from .._core.retries import Retries, Tries, error_of
 from ..errors import NoAnswerError, NoAnswerInTimeError, RethreadError
 from . import io
@@ -33,12 +33,12 @@ class AsyncTransport:
         transport: httpx.AsyncBaseTransport | None,
         sleep: Callable[[float], io.Later[None]],
     ) -> None:
-        self.addresses = addresses(url, stream_url)
+        self.addresses: Mapping[Base, str] = addresses(url, stream_url)
         self.retries = retries
         self.sleep = sleep
         self._timeout = timeout
         self._per_loop = io.PerLoop(transport)
-        self.tokens = AsyncTokens(token, self._per_loop)
+        self.tokens: AsyncTokens = AsyncTokens(token, self._per_loop)
         self._user = None if user is None else arguments.user(user)
 
     def identity(self, token: str) -> dict[str, str]:

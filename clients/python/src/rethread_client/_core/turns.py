@@ -25,7 +25,7 @@ class Turn:
 
     def begin(self) -> None:
         """Begins another invocation."""
-        self.invocation_id = str(uuid.uuid4())
+        self.invocation_id: str = str(uuid.uuid4())
         self._n = 0
 
     def event(self, author: str, text: str = "", *, role: str = "", **members: Any) -> EventRequest:

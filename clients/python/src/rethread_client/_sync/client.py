@@ -48,7 +48,40 @@ class Rethread:
       retries: how calls are repeated.
       transport: replaces httpx's transport, for proxies and tests.
       sleep: replaces waiting, for tests.
+
+    Attributes:
+      sessions: sessions: create, list, change, delete, rewind, fork, share, export.
+      state: state of a session, by scope.
+      events: its log: append, read, invocations that are safe to repeat.
+      thread: what it shows now, with an answer in progress.
+      runs: runs of agents: start, read, cancel, push output.
+      artifacts: files, by version.
+      tasks: interactions as the user saw them.
+      messages: messages of tasks.
+      feedback: feedback about tasks.
+      shares: links and shares of others.
+      imports: exported sessions.
+      webhooks: webhooks and their deliveries.
+      automations: rules that ask an agent.
+      me: usage, data and deletion of the user.
+      a2a: agent cards and push configurations.
     """
+
+    sessions: Sessions
+    state: States
+    events: Events
+    thread: Threads
+    runs: Runs
+    artifacts: Artifacts
+    tasks: Tasks
+    messages: Messages
+    feedback: Feedbacks
+    shares: Shares
+    imports: Imports
+    webhooks: Webhooks
+    automations: Automations
+    me: Me
+    a2a: A2A
 
     def __init__(
         self,

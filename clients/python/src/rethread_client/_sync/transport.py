@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from typing import Any, Self
@@ -12,7 +12,7 @@ import httpx
 
 from .._core import arguments
 from .._core.addresses import addresses
-from .._core.calls import AnyOptions, Call, Wire, body_of, wire
+from .._core.calls import AnyOptions, Base, Call, Wire, body_of, wire
 from .._core.retries import Retries, Tries, error_of
 from ..errors import NoAnswerError, NoAnswerInTimeError, RethreadError
 from . import io
@@ -34,12 +34,12 @@ class Transport:
         transport: httpx.BaseTransport | None,
         sleep: Callable[[float], io.Later[None]],
     ) -> None:
-        self.addresses = addresses(url, stream_url)
+        self.addresses: Mapping[Base, str] = addresses(url, stream_url)
         self.retries = retries
         self.sleep = sleep
         self._timeout = timeout
         self._per_loop = io.PerLoop(transport)
-        self.tokens = Tokens(token, self._per_loop)
+        self.tokens: Tokens = Tokens(token, self._per_loop)
         self._user = None if user is None else arguments.user(user)
 
     def identity(self, token: str) -> dict[str, str]:

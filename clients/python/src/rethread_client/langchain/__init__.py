@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
-from .history import RethreadChatMessageHistory
+from .._core.extras import extra
+
+with extra("langchain"):
+    from .history import RethreadChatMessageHistory
 
 __all__ = ["RethreadChatMessageHistory"]

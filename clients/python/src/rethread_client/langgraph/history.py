@@ -34,8 +34,8 @@ class History:
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
-        self.head = 0
-        self.last_id = ""
+        self.head: int = 0
+        self.last_id: str = ""
         self.newest: Node | None = None
         self.checkpoints: dict[Key, Checkpoint] = {}
         # Deleted checkpoints, from which channels that store only changes are restored.

@@ -37,7 +37,7 @@ class Codec:
 
     def __init__(self, serde: SerializerProtocol) -> None:
         self.serde = serde
-        self.readable = isinstance(serde, JsonPlusSerializer)
+        self.readable: bool = isinstance(serde, JsonPlusSerializer)
         # Encryption gives the same value other bytes each time.
         self._plain = serde.serde if isinstance(serde, EncryptedSerializer) else serde
 

@@ -1,6 +1,9 @@
 """Sessions of Strands Agents that are kept in Rethread."""
 
-from .manager import RethreadSessionManager
-from .repository import RethreadSessionRepository
+from .._core.extras import extra
+
+with extra("strands"):
+    from .manager import RethreadSessionManager
+    from .repository import RethreadSessionRepository
 
 __all__ = ["RethreadSessionManager", "RethreadSessionRepository"]
