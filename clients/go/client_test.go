@@ -103,6 +103,7 @@ func TestACallWhoseContextEndsBetweenAttemptsFailsWithItsCause(t *testing.T) {
 	left := errors.New("the user has left")
 	ctx, leave := context.WithCancelCause(t.Context())
 	client := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "20") // no further attempt comes first
 		w.WriteHeader(http.StatusServiceUnavailable)
 		time.AfterFunc(50*time.Millisecond, func() { leave(left) })
 	})

@@ -34,6 +34,7 @@ export default defineConfig({
   test: {
     environment: 'jsdom',
     testTimeout: 60_000, // a busy machine; what never comes fails by then
+    setupFiles: ['test/setup.ts'],
     // These use React by its alias, and the page's own Preact, not a copy in another format of modules.
     server: { deps: { inline: [/virtua/, /@testing-library.preact/] } },
     projects: [

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	initTimeout = 10 * time.Second
+	initTimeout = time.Minute // AWS allows 10 s, which a process can need on a busy machine
 	outputGrace = time.Second
 )
 

@@ -86,7 +86,7 @@ func (a *careful) asked() []carefulCall {
 func testContinuation(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	agent := newCareful(t)
-	brief := sys.Of(t, sweptByTests, "RUN_LEASE=3s", agent.env())
+	brief := sys.Of(t, sweptByTests, "RUN_LEASE=15s", agent.env())
 	s := &story{user: brief.User(t, "alice")}
 	s.session = mustCreate(t, s.user, nil)
 	s.followers = mustFollow(t, s.user, s.session, "watcher")

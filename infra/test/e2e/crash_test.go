@@ -19,7 +19,7 @@ import (
 func testCrashes(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	// A lease must be longer than a worker's delays on a busy machine.
-	brief := sys.Lasting(t, "RUN_LEASE=6s")
+	brief := sys.Lasting(t, "RUN_LEASE=20s")
 	random := property.Rand(t, 0)
 
 	stories := []*story{newStory(t, brief, nil), newStory(t, brief, nil), newStory(t, brief, nil)}

@@ -174,7 +174,7 @@ func testQueueBlocked(t *testing.T, sys *e2e.System, _ *endless) {
 // testQueueLost kills the worker of a run behind which inputs wait.
 func testQueueLost(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Helper()
-	brief := sys.Of(t, sweptByTests, "RUN_LEASE=3s", agent.env())
+	brief := sys.Of(t, sweptByTests, "RUN_LEASE=15s", agent.env())
 	alice := brief.User(t, "alice")
 	s := mustCreate(t, alice, e2e.M{"agent": "demo"})
 	all := mustFollow(t, alice, s, "watcher")

@@ -22,7 +22,7 @@ import (
 func small() scenario.Plan {
 	return scenario.Plan{
 		Histories: []int{60, 400}, Turns: 10, Depth: 3, Tokens: 100,
-		TokenEvery: time.Second / scenario.TokensPerSecond, PushEvery: 250 * time.Millisecond, Quiet: 400 * time.Millisecond,
+		TokenEvery: time.Second / scenario.TokensPerSecond, PushEvery: 250 * time.Millisecond, Quiet: scenario.Full().Quiet,
 	}
 }
 
