@@ -154,9 +154,9 @@ export PROPERTY_SEED ?= 1
 
 test: build $(GOTEST) ## Test the Go code, with the race detector where memory is shared; random tests have the seed PROPERTY_SEED=1
 	@echo "random tests: PROPERTY_SEED=$(PROPERTY_SEED)"
-	@$(TEST_TOOLS) && build/engine $(MAKE) -s --no-print-directory test-go
+	@$(TEST_TOOLS) && STORE_CASES=few build/engine $(MAKE) -s --no-print-directory test-go
 
-test-slow: build $(GOTEST) ## Run the tests of Go that `make test` leaves out, and the store's also on DynamoDB Local
+test-slow: build $(GOTEST) ## Run the tests of Go that `make test` leaves out, the models with all cases, and the store's also on DynamoDB Local
 	@$(TEST_TOOLS) && build/engine $(MAKE) -s --no-print-directory test-slow-go
 
 # Without DynamoDB Local and the local system, of the models few cases. Generated types
@@ -181,8 +181,10 @@ test-go:
 		wait $$waiting || failed=1; test -z "$$failed"
 
 test-slow-go:
-	@slow=$$(build/suites slow); race=$$(build/suites slow-race); dynamodb=$$(build/suites dynamodb); failed=; \
-		$(GO_TEST) $$slow & waiting=$$!; \
+	@slow=$$(build/suites slow); race=$$(build/suites slow-race); late=$$(build/suites late); sampled=$$(build/suites sampled); \
+		dynamodb=$$(build/suites dynamodb); failed=; \
+		{ $(GO_TEST) $$late && $(GO_TEST) $$slow; } & waiting=$$!; \
+		$(GO_TEST) $$sampled || failed=1; \
 		CGO_ENABLED=1 $(GO_TEST) $$race || failed=1; \
 		STORE_ENGINE=dynamodb $(GO_TEST) $$dynamodb || failed=1; \
 		wait $$waiting || failed=1; test -z "$$failed"

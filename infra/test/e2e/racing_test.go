@@ -14,7 +14,7 @@ import (
 func testRacingWriters(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	t.Run("16 writers leave dense positions, without losses or duplicates", func(t *testing.T) {
-		const writers, total = 16, 1000
+		const writers, total = 16, 300
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		group, ctx := errgroup.WithContext(t.Context())

@@ -6,19 +6,31 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// TestSystem is the specification of the running system, with one group of tests
-// per resource. Groups run in parallel, against two systems with empty databases,
-// one for requests and one for live sessions, and some against systems of their
-// own.
+// TestSystem is the specification of the running system as far as `make test` has it:
+// each entrance, each kind of thing, live sessions and a crash. Groups run in parallel,
+// against two systems with empty databases, one for requests and one for live sessions,
+// and some against systems of their own.
 func TestSystem(t *testing.T) {
 	t.Parallel()
+	both(t, testRequests, testLive, testFewPolicies)
+}
+
+// TestSystemAtLength is the rest of the specification, for `make test-slow`.
+func TestSystemAtLength(t *testing.T) {
+	t.Parallel()
+	both(t, testMoreRequests, testMoreLive, testPolicies)
+}
+
+// both tests requests and live sessions, and then the policies of functions.
+func both(t *testing.T, requests func(*testing.T, *e2e.System), live func(*testing.T, *e2e.System, *endless), policies func(*testing.T, *e2e.System)) {
+	t.Helper()
 	agent := newEndless(t)
 	sys := e2e.Start(t, agent.env())
 	t.Run("beside one another", func(t *testing.T) {
-		testRequests(t, sys)
-		testLive(t, sys.Another(t, agent.env()), agent)
+		requests(t, sys)
+		live(t, sys.Another(t, agent.env()), agent)
 	})
-	t.Run("policies", func(t *testing.T) { testPolicies(t, sys) }) // the last one, because it checks all earlier ones
+	t.Run("policies", func(t *testing.T) { policies(t, sys) }) // the last one, because it checks all earlier ones
 }
 
 // group is tests that share a system with other groups.
@@ -42,31 +54,39 @@ func run(t *testing.T, sys *e2e.System, groups ...group) {
 func testRequests(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	run(t, sys,
-		group{"retention", testRetention}, // the first one, because it waits for a minute
-		group{"documents", testDocuments},
 		group{"sessions", testSessions},
-		group{"session lists", testSessionLists},
-		group{"search", testSearch},
 		group{"events", testEvents},
-		group{"event lists", testEventLists},
-		group{"racing writers", testRacingWriters},
 		group{"state", testState},
-		group{"rewind", testRewind},
-		group{"fork", testFork},
 		group{"tasks", testTasks},
-		group{"task sizes", testTaskSizes},
 		group{"messages", testMessages},
 		group{"feedback", testFeedback},
 		group{"artifacts", testArtifacts},
 		group{"identity", testIdentity},
 		group{"bad input", testBadInput},
-		group{"idempotency", testIdempotency},
 		group{"a2a", testA2A},
 		group{"agui", testAGUI},
 		group{"aisdk", testAISDK},
 		group{"responses", testResponses},
 		group{"origins", testOrigins},
 		group{"mcp", testMCP},
+	)
+}
+
+// testMoreRequests tests what takes longer, and what tests of handlers hold as well.
+func testMoreRequests(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	run(t, sys,
+		group{"retention", testRetention}, // the first one, because it waits for a minute
+		group{"documents", testDocuments},
+		group{"session lists", testSessionLists},
+		group{"search", testSearch},
+		group{"event lists", testEventLists},
+		group{"racing writers", testRacingWriters},
+		group{"rewind", testRewind},
+		group{"fork", testFork},
+		group{"task sizes", testTaskSizes},
+		group{"idempotency", testIdempotency},
+		group{"a2a of other versions", testOtherA2A},
 		group{"archive", testArchive},
 		group{"erasure", testErasure},
 		group{"access", testAccess},
@@ -90,21 +110,28 @@ func testDocuments(t *testing.T, sys *e2e.System) {
 }
 
 // testLive tests live sessions.
-func testLive(t *testing.T, sys *e2e.System, agent *endless) {
+func testLive(t *testing.T, sys *e2e.System, _ *endless) {
+	t.Helper()
+	run(t, sys,
+		group{"leases", testLeases},
+		group{"continuation", testContinuation},
+		group{"watching", testWatching},
+		group{"webhooks", testWebhooks},
+	)
+}
+
+// testMoreLive tests what takes longer of live sessions.
+func testMoreLive(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Helper()
 	run(t, sys,
 		group{"crashes", testCrashes},
 		group{"turns", testTurns},
 		group{"redrive", testRedrive},
-		group{"leases", testLeases},
-		group{"continuation", testContinuation},
 		group{"runs", agent.testRuns},
 		group{"queue", agent.testQueue},
-		group{"watching", testWatching},
 		group{"crowds", testCrowds},
 		group{"automations", testAutomations},
 		group{"push notifications", testPush},
-		group{"webhooks", testWebhooks},
 		group{"go client", testGoClient},
 	)
 }

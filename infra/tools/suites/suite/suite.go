@@ -17,7 +17,7 @@ var text string
 
 // List is the content of suites.txt.
 type List struct {
-	Slow, DynamoDB, Plain, Sequential []string
+	Slow, DynamoDB, Memory, Sampled, Plain, Sequential, Late []string
 }
 
 // Load returns the list of this module.
@@ -25,7 +25,9 @@ func Load() (List, error) { return Parse(text) }
 
 // Parse reads a list.
 func Parse(text string) (l List, err error) {
-	kinds := map[string]*[]string{"slow": &l.Slow, "dynamodb": &l.DynamoDB, "plain": &l.Plain, "sequential": &l.Sequential}
+	kinds := map[string]*[]string{
+		"slow": &l.Slow, "dynamodb": &l.DynamoDB, "memory": &l.Memory, "sampled": &l.Sampled, "plain": &l.Plain, "sequential": &l.Sequential, "late": &l.Late,
+	}
 	for i, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
@@ -35,6 +37,9 @@ func Parse(text string) (l List, err error) {
 		kind := kinds[words[0]]
 		if kind == nil || len(words) != 2 {
 			return List{}, fmt.Errorf("line %d of the list of suites: want a kind and what it is about: %s", i+1, line)
+		}
+		if _, err := regexp.Compile(words[1]); err != nil {
+			return List{}, fmt.Errorf("line %d of the list of suites: %w", i+1, err)
 		}
 		*kind = append(*kind, words[1])
 	}
@@ -74,33 +79,29 @@ func Of(target string) []string {
 	return map[string][]string{
 		"check":     {"check"},
 		"test":      {"plain", "race", "sequential"},
-		"test-slow": {"slow", "slow-race", "dynamodb"},
+		"test-slow": {"slow", "slow-race", "late", "sampled", "dynamodb"},
 	}[target]
 }
+
+// Again reports whether a part runs tests that another part has run, on another engine or
+// with fewer cases.
+func Again(part string) bool { return part == "dynamodb" || part == "sampled" }
 
 // Names returns the names of all parts.
 func Names() []string { return slices.Concat(Of("check"), Of("test"), Of("test-slow")) }
 
 // Part returns a part by its name.
 func (l List) Part(name string, all []packages.Package) (Part, error) {
-	var part Part
-	sequential, err := regexp.Compile("^(" + strings.Join(l.Sequential, "|") + ")$")
-	if err != nil {
-		return Part{}, fmt.Errorf("the sequential tests: %w", err)
-	}
-	switch name {
-	case "race":
-		part = Part{Race: true, Skip: sequential}
-	case "slow-race":
-		part = Part{Race: true}
-	case "sequential":
-		part = Part{Run: sequential}
-	case "check", "plain", "slow", "dynamodb":
-	default:
+	sequential, late, both := named(l.Sequential), named(l.Late), named(l.Sequential, l.Late)
+	part, known := map[string]Part{
+		"check": {Skip: late}, "plain": {Skip: late}, "race": {Race: true, Skip: both}, "sequential": {Run: sequential},
+		"slow": {}, "slow-race": {Race: true}, "late": {Run: late}, "sampled": {Skip: late}, "dynamodb": {Skip: named(l.Memory)},
+	}[name]
+	if !known {
 		return Part{}, fmt.Errorf("no part of the tests is %q, only %s", name, strings.Join(Names(), ", "))
 	}
 	for _, p := range all {
-		in, err := l.contains(name, p, sequential)
+		in, err := l.contains(name, p, part.Run)
 		if err != nil {
 			return Part{}, fmt.Errorf("%s: %w", p.ImportPath, err)
 		}
@@ -114,8 +115,18 @@ func (l List) Part(name string, all []packages.Package) (Part, error) {
 	return part, nil
 }
 
-// contains reports whether a part has tests of a package.
-func (l List) contains(part string, p packages.Package, sequential *regexp.Regexp) (bool, error) {
+// named matches the tests of lists; it is nil without any.
+func named(lists ...[]string) *regexp.Regexp {
+	names := slices.Concat(lists...)
+	if len(names) == 0 {
+		return nil
+	}
+	return regexp.MustCompile("^(" + strings.Join(names, "|") + ")$")
+}
+
+// contains reports whether a part has tests of a package; of those by name, where some
+// are called so.
+func (l List) contains(part string, p packages.Package, names *regexp.Regexp) (bool, error) {
 	folder := strings.TrimPrefix(p.ImportPath, packages.Module+"/")
 	slow := slices.Contains(l.Slow, folder)
 	race, err := p.Shared()
@@ -127,13 +138,15 @@ func (l List) contains(part string, p packages.Package, sequential *regexp.Regex
 	case "check":
 		starts, err := p.Starts()
 		return !slow && !starts, err
-	case "sequential":
-		if slow || !race {
+	case "late", "sequential":
+		if names == nil || slow || part == "sequential" && !race {
 			return false, nil
 		}
-		return p.HasTest(sequential)
+		return p.HasTest(names)
 	case "dynamodb":
 		return slices.Contains(l.DynamoDB, folder), nil
+	case "sampled":
+		return slices.Contains(l.Sampled, folder), nil
 	case "slow":
 		return slow && !race, nil
 	case "slow-race":

@@ -14,7 +14,7 @@ import (
 )
 
 // TestComplete checks that `make test` and `make test-slow` together run each test of
-// the module exactly once, beside the repetitions on DynamoDB Local.
+// the module exactly once, beside the repetitions with more cases and on DynamoDB Local.
 func TestComplete(t *testing.T) {
 	const least = 1080
 	t.Chdir(filepath.Join("..", "..", "..", ".."))
@@ -22,7 +22,7 @@ func TestComplete(t *testing.T) {
 	parts := map[string]suite.Part{}
 	for _, target := range []string{"test", "test-slow"} {
 		for _, name := range suite.Of(target) {
-			if name == "dynamodb" {
+			if suite.Again(name) {
 				continue
 			}
 			part, err := list.Part(name, all)
@@ -60,12 +60,12 @@ func TestListed(t *testing.T) {
 	for _, p := range mustList(t) {
 		tests[strings.TrimPrefix(p.ImportPath, packages.Module+"/")] = mustTests(t, p)
 	}
-	for _, folder := range slices.Concat(list.Slow, list.DynamoDB, list.Plain) {
+	for _, folder := range slices.Concat(list.Slow, list.DynamoDB, list.Sampled, list.Plain) {
 		if len(tests[folder]) == 0 {
 			t.Errorf("%s has no tests", folder)
 		}
 	}
-	for _, name := range list.Sequential {
+	for _, name := range slices.Concat(list.Sequential, list.Late, list.Memory) {
 		found := false
 		for _, names := range tests {
 			found = found || slices.ContainsFunc(names, regexp.MustCompile("^"+name+"$").MatchString)
@@ -78,12 +78,15 @@ func TestListed(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	got, err := suite.Parse("# a comment\n\nslow a/b # because\nplain c\nsequential TestX\nslow d\ndynamodb e")
-	want := suite.List{Slow: []string{"a/b", "d"}, Plain: []string{"c"}, Sequential: []string{"TestX"}, DynamoDB: []string{"e"}}
+	got, err := suite.Parse("# a comment\n\nslow a/b # because\nplain c\nsequential TestX\nslow d\ndynamodb e\nlate TestL\nsampled f\nmemory TestM")
+	want := suite.List{
+		Slow: []string{"a/b", "d"}, Plain: []string{"c"}, Sequential: []string{"TestX"}, DynamoDB: []string{"e"},
+		Late: []string{"TestL"}, Sampled: []string{"f"}, Memory: []string{"TestM"},
+	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	for _, wrong := range []string{"slow", "fast a", "slow a b"} {
+	for _, wrong := range []string{"slow", "fast a", "slow a b", "late ("} {
 		if _, err := suite.Parse(wrong); err == nil {
 			t.Errorf("%q is accepted", wrong)
 		}
@@ -93,12 +96,15 @@ func TestParse(t *testing.T) {
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	all := []packages.Package{{ImportPath: packages.Module + "/a"}, {ImportPath: packages.System}, {ImportPath: packages.Module + "/b"}}
-	list := suite.List{Slow: []string{"b"}, Sequential: []string{"TestX", "TestY"}, DynamoDB: []string{"a"}}
+	list := suite.List{
+		Slow: []string{"b"}, Sequential: []string{"TestX", "TestY"}, DynamoDB: []string{"a"}, Late: []string{"TestZ"}, Sampled: []string{"a"}, Memory: []string{"TestM"},
+	}
 	for name, want := range map[string]string{
-		"plain":     packages.System + " " + packages.Module + "/a",
-		"race":      "-race -gcflags=compress/flate=-race=false -skip=^(TestX|TestY)$",
+		"plain":     "-skip=^(TestZ)$ " + packages.System + " " + packages.Module + "/a",
+		"race":      "-race -gcflags=compress/flate=-race=false -skip=^(TestX|TestY|TestZ)$",
+		"sampled":   "-skip=^(TestZ)$ " + packages.Module + "/a",
 		"slow":      packages.Module + "/b",
-		"dynamodb":  packages.Module + "/a",
+		"dynamodb":  "-skip=^(TestM)$ " + packages.Module + "/a",
 		"slow-race": "-race -gcflags=compress/flate=-race=false",
 	} {
 		part, err := list.Part(name, all)
