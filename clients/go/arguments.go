@@ -48,6 +48,17 @@ func checkAddress(name, address string) error {
 	return nil
 }
 
+// The longest id of a user, as docs/limits.md has it.
+const userCharacters, userBytes = 256, 768
+
+// checkUser returns ErrInvalid unless a user can have an id; "" is none.
+func checkUser(id string) error {
+	if !utf8.ValidString(id) || len(id) > userBytes || utf8.RuneCountInString(id) > userCharacters {
+		return fmt.Errorf("%w: User: it has more than %d characters or is not text", ErrInvalid, userCharacters)
+	}
+	return nil
+}
+
 // isPort reports whether a port can be connected to; "" is that of the scheme.
 func isPort(port string) bool {
 	if port == "" {

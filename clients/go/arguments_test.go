@@ -196,3 +196,25 @@ func TestHeadersThatCannotBeSentAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestNewRefusesWhatCannotWork(t *testing.T) {
+	t.Parallel()
+	works := rethread.Config{URL: "http://127.0.0.1:1/api/v1", Token: rethread.StaticToken("alice"), User: "auth0|ålice"}
+	if _, err := rethread.New(works); err != nil {
+		t.Error(err)
+	}
+	for name, change := range map[string]func(*rethread.Config){
+		"no token":           func(c *rethread.Config) { c.Token = nil },
+		"a negative timeout": func(c *rethread.Config) { c.Timeout = -time.Second },
+		"a long user":        func(c *rethread.Config) { c.User = strings.Repeat("u", 257) },
+		"a user of bytes":    func(c *rethread.Config) { c.User = "\xff" },
+		"no address":         func(c *rethread.Config) { c.URL = "" },
+		"another scheme":     func(c *rethread.Config) { c.StreamURL = "ws://127.0.0.1:1" },
+	} {
+		c := works
+		change(&c)
+		if _, err := rethread.New(c); !errors.Is(err, rethread.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -11,7 +11,7 @@
 package rethread
 
 import (
-	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -60,8 +60,8 @@ type Client struct {
 	transport *transport
 }
 
-// New returns a client. It fails if an address is not one of HTTP or Token is nil;
-// it sends no request.
+// New returns a client, or ErrInvalid for what cannot work: an address that is not one of
+// HTTP, no Token, a User that no user is, a negative Timeout. It sends no request.
 func New(c Config) (*Client, error) {
 	if c.StreamURL == "" {
 		c.StreamURL = c.URL
@@ -71,8 +71,14 @@ func New(c Config) (*Client, error) {
 			return nil, err
 		}
 	}
-	if c.Token == nil {
-		return nil, errors.New("the client requires a token source")
+	switch {
+	case c.Token == nil:
+		return nil, fmt.Errorf("%w: Token: the client requires a token source", ErrInvalid)
+	case c.Timeout < 0:
+		return nil, fmt.Errorf("%w: Timeout: %v is negative", ErrInvalid, c.Timeout)
+	}
+	if err := checkUser(c.User); err != nil {
+		return nil, err
 	}
 	if c.HTTP == nil {
 		c.HTTP = http.DefaultClient
