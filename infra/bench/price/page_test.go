@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,6 +69,38 @@ func TestPage(t *testing.T) {
 		}
 		if _, err := price.Summary("# No costs", measures, record); !errors.Is(err, price.ErrNoTable) {
 			t.Errorf("without a table: %v", err)
+		}
+	})
+	t.Run("the README's idle month is the page's", func(t *testing.T) {
+		readme, err := os.ReadFile("../../../README.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, about, _ := strings.Cut(string(readme), "An idle deployment costs\nabout $")
+		about, _, found := strings.Cut(about, " a month")
+		_, exact, _ := strings.Cut(mustPrint(t, measures, record, others), "### A month without requests: $")
+		exact, _, _ = strings.Cut(exact, "\n")
+		if said, is := mustDollars(t, about), mustDollars(t, exact); !found || math.Abs(said-is) > 0.05 {
+			t.Errorf("the README says %v, the page %v", said, is)
+		}
+	})
+	t.Run("no other page states a price", func(t *testing.T) {
+		pages, err := filepath.Glob("../../../docs/*.md")
+		if err != nil || len(pages) < 30 {
+			t.Fatalf("%d pages: %v", len(pages), err)
+		}
+		for _, name := range pages {
+			switch filepath.Base(name) {
+			case "costs.md", "changelog.md", "security.md", "console.md": // a key's price is nowhere else; formulas
+				continue
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := regexp.MustCompile(`\$\d[\d.]*`).FindAll(text, -1); found != nil {
+				t.Errorf("%s says %s: link to costs.md", name, found)
+			}
 		}
 	})
 	t.Run("higher measures give higher costs", func(t *testing.T) {
