@@ -40,9 +40,18 @@ describe('Markdown', () => {
     expect(html(text)).not.toMatch(harm);
   });
 
+  test('keeps dates and other short cells of tables in one line', () => {
+    const remark = 'Cancellable until Wednesday';
+    const table = html(`| day | remark |\n|---|---|\n| 2026-11-28 | ${remark} |`);
+    expect(table).toContain('<td nowrap="">2026-11-28</td>');
+    expect(table).toContain(`<td>${remark}</td>`);
+  });
+
   test('aligns the columns of tables', () => {
     const table = html('| a | b | c |\n|:--|--:|:-:|\n| 1 | 2 | 3 |');
-    expect(table).toMatch(/<td align="left">1.*<td align="right">2.*<td align="center">3/s);
+    const cell = (align: string, text: string) => `<td align="${align}"[^>]*>${text}.*`;
+    const row = cell('left', '1') + cell('right', '2') + cell('center', '3');
+    expect(table).toMatch(new RegExp(row, 's'));
   });
 
   test('labels tasks', () => {

@@ -13,11 +13,12 @@ import { Feedback } from './feedback';
 import type { DraftFiles } from './files';
 import { type LiveDeps, LiveSession } from './live';
 import { isQuestion, type Message, Messages } from './message';
-import { questionsOf } from './questions';
+import { type Question, questionsOf } from './questions';
 import { Queue } from './queue';
 import { Revision } from './revision';
+import { Steady } from './steady';
 import type { Toasts } from './toasts';
-import { rowsOf, type Turn, turnsOf } from './turns';
+import { type Row, type Turn, turnsOf } from './turns';
 import { Undo } from './undo';
 import type { Variants } from './variants';
 
@@ -30,6 +31,8 @@ export interface ChatDeps extends LiveDeps {
   /** The files that will be sent with it. */
   files: DraftFiles;
 }
+
+const NONE: Question[] = [];
 
 export class Chat extends LiveSession<ChatDeps> {
   readonly draft: Signal<string>;
@@ -44,12 +47,21 @@ export class Chat extends LiveSession<ChatDeps> {
   readonly state = computed(() => this.#asking.state.value);
   readonly #messages = new Messages();
   readonly messages = computed(() => this.#messages.of(this.#asking.items.value));
-  readonly turns = computed<Turn[]>(() =>
-    turnsOf(this.messages.value, this.state.value, this.older.more.value),
+  readonly #steady = new Steady();
+  readonly turns = computed<readonly Turn[]>(() =>
+    this.#steady.turns(turnsOf(this.messages.value, this.state.value, this.older.more.value)),
   );
-  readonly rows = computed(() => rowsOf(this.turns.value));
+  readonly rows = computed(() => this.#steady.rows(this.turns.value));
+  /** Which rows there are. A row that changes is taken from `row`, so that it is rendered alone. */
+  readonly layout = computed(() => this.#steady.layout(this.rows.value));
+  readonly #byKey = computed(() => new Map(this.rows.value.map((row) => [row.key, row])));
   /** The newest invocation; '' without messages. */
   readonly newest = computed(() => this.turns.value.at(-1)?.invocation ?? '');
+  /** The invocation with which the chat begins; '' while that is not loaded. */
+  readonly first = computed(() => {
+    const [turn] = this.turns.value;
+    return turn?.first ? turn.invocation : '';
+  });
   /** Whether a question is being sent. */
   readonly sending = computed(() => this.#asking.sending.value);
   readonly running = computed(() => this.state.value.status === 'in_progress');
@@ -68,7 +80,7 @@ export class Chat extends LiveSession<ChatDeps> {
   readonly questions = computed(() =>
     this.rights.value.write && !this.#asking.pending.value && !this.running.value
       ? questionsOf(this.turns.value.at(-1)).filter((one) => this.answers.isOpen(one))
-      : [],
+      : NONE,
   );
   readonly answers: Answers;
 
@@ -96,6 +108,11 @@ export class Chat extends LiveSession<ChatDeps> {
   override close(): void {
     super.close();
     this.feedback.close();
+  }
+
+  /** A row as it is now; undefined if there is none with this key. */
+  row(key: string): Row | undefined {
+    return this.#byKey.value.get(key);
   }
 
   /** A turn with all of its messages, as far as they can be loaded. */

@@ -10,7 +10,7 @@ import type { Turn } from './turns';
 /** The part of a chat that is needed here. */
 interface Shown {
   readonly id: string;
-  readonly turns: ReadonlySignal<Turn[]>;
+  readonly turns: ReadonlySignal<readonly Turn[]>;
   readonly loaded: ReadonlySignal<boolean>;
   readonly epoch: ReadonlySignal<number>;
   /** Invocations whose runs this tab has started. */

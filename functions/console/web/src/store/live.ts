@@ -37,6 +37,8 @@ export abstract class LiveSession<Deps extends LiveDeps = LiveDeps> {
   readonly rights = computed(() => rightsOf(this.session.value));
   /** The loaded items, up to the newest. */
   readonly items = signal<readonly Event[]>([]);
+  /** The id of the oldest one. */
+  readonly oldest = computed(() => this.items.value[0]?.id);
   /** The items before those. */
   readonly older = new Older(async (count) => this.#watching?.older(count));
   readonly run = signal<RunState>({ status: 'idle', run: '', error: null });

@@ -15,7 +15,7 @@ import type { Undo } from './undo';
 export interface Revised {
   id: string;
   draft: { value: string };
-  turns: { peek(): Turn[] };
+  turns: { peek(): readonly Turn[] };
   running: { peek(): boolean };
   whole(turn: Turn): Promise<Turn>;
   ask(input: InputEvent[], options: { instead: Instead }): Promise<Begun | null>;

@@ -15,7 +15,10 @@ export function equip({ narrow = false } = {}): void {
     matches: matchesShown,
   });
   Object.defineProperty(Document.prototype, 'querySelector', { value: findShown, writable: true });
-  vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: narrow }));
+  vi.stubGlobal('matchMedia', (query: string) => {
+    const matches = query.includes('reduced-motion') || narrow;
+    return Object.assign(new EventTarget(), { matches });
+  });
   vi.stubGlobal('requestIdleCallback', () => 0); // nothing is loaded ahead
   vi.stubGlobal('IntersectionObserver', Blind);
   for (const window of [globalThis, document.defaultView]) {

@@ -1,7 +1,8 @@
 // Announces to screen readers that an answer begins, and its text once it is complete, since reading
 // out every token would not help.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { computed } from '@preact/signals';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Chat } from '../../store/chat';
 import { textOf } from '../../store/message';
 import type { Turn } from '../../store/turns';
@@ -9,12 +10,13 @@ import type { Turn } from '../../store/turns';
 const LONGEST = 600; // characters; the rest can be read in the page
 
 export function Announcer({ chat }: { chat: Chat }) {
-  const last = chat.turns.value.at(-1);
   const before = useRef('');
   const [text, setText] = useState('');
-  const now = last ? `${last.invocation} ${last.outcome}` : '';
+  const state = useMemo(() => computed(() => stateOf(chat.turns.value.at(-1))), [chat]);
+  const now = state.value;
   // Only changes are announced
   useEffect(() => {
+    const last = chat.turns.peek().at(-1);
     const was = before.current;
     before.current = now;
     if (!last || (!was && last.outcome !== 'running')) return; // already complete when the chat was opened
@@ -27,6 +29,9 @@ export function Announcer({ chat }: { chat: Chat }) {
     </div>
   );
 }
+
+const stateOf = (last: Turn | undefined): string =>
+  last ? `${last.invocation} ${last.outcome}` : '';
 
 function outcomeOf({ outcome, error, messages }: Turn): string {
   if (outcome === 'failed') return `The agent failed: ${error?.message ?? 'no reason given'}`;

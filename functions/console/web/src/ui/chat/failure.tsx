@@ -5,7 +5,7 @@ import type { Chat } from '../../store/chat';
 import { inputOf, type Turn } from '../../store/turns';
 
 export function Failure({ chat, turn }: { chat: Chat; turn: Turn }) {
-  const newest = chat.turns.value.at(-1) === turn;
+  const newest = chat.newest.value === turn.invocation;
   return (
     <div class="failure" data-testid="failure">
       <TriangleAlert size={18} aria-hidden="true" />

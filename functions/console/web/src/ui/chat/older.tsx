@@ -23,7 +23,7 @@ export function useOlder(
   const edge = useRef<HTMLDivElement>(null);
   const { more, loading, failed } = chat.older;
   const ready = !partly && more.value && !loading.value && failed.value === '';
-  const oldest = chat.items.value[0]?.id;
+  const oldest = chat.oldest.value;
   // An observer reports the state when it starts, so each loaded page gets a new one.
   useEffect(() => {
     const root = scroller.current;

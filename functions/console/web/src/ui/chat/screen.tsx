@@ -71,7 +71,7 @@ function Open({ chat }: { chat: Chat }) {
 function Talk({ chat }: { chat: Chat }) {
   return (
     <>
-      <Thread chat={chat} rows={chat.rows.value} />
+      <Thread chat={chat} rows={chat.layout.value} />
       <QueueView chat={chat} />
       <Writing chat={chat} />
     </>

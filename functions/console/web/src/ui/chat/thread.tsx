@@ -1,8 +1,10 @@
-// The messages of a chat. Only visible rows are in the document, and only messages that were
+// The messages of a chat. A growing answer renders its row alone. Only visible rows are in the document, and only messages that were
 // scrolled to are loaded, so that the length of the conversation does not matter.
 
+import { computed } from '@preact/signals';
 import { ArrowDown } from 'lucide-preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { memo } from 'preact/compat';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import type { Chat } from '../../store/chat';
 import type { Row } from '../../store/turns';
@@ -98,7 +100,9 @@ function useEdited(chat: Chat, rows: readonly Row[], scroll: (index: number) => 
   }, [id, shown]);
 }
 
-function RowView({ chat, row }: { chat: Chat; row: Row }) {
+const RowView = memo(({ chat, row: known }: { chat: Chat; row: Row }) => {
+  const now = useMemo(() => computed(() => chat.row(known.key)), [chat, known.key]);
+  const row = now.value ?? known;
   switch (row.kind) {
     case 'message':
       return <MessageView chat={chat} message={row.message} turn={row.turn} last={row.last} />;
@@ -107,4 +111,4 @@ function RowView({ chat, row }: { chat: Chat; row: Row }) {
     case 'failure':
       return <Failure chat={chat} turn={row.turn} />;
   }
-}
+});

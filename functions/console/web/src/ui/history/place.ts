@@ -30,17 +30,12 @@ export function usePlace({ chat, message }: MessageProps): Place | null {
   const hidden = history?.hides(message.id) ?? false;
   return {
     hidden,
-    first: begins(chat, message),
-    newest: chat.turns.value.at(-1)?.invocation === message.invocation,
+    first: chat.first.value === message.invocation,
+    newest: chat.newest.value === message.invocation,
     following: () =>
       hidden && history ? history.following(message.event) : turnAfter(chat, message),
     history,
   };
-}
-
-function begins(chat: Chat, { invocation }: Message): boolean {
-  const first = chat.turns.value[0];
-  return first?.first === true && first.invocation === invocation;
 }
 
 function turnAfter(chat: Chat, { invocation }: Message): string | null {

@@ -17,13 +17,20 @@ export class GrowingMarkdown {
     return this.#text.length - this.#from;
   }
 
-  /** The blocks of a growing text. A text that does not continue the last one is parsed from the start. */
-  grow(given: string): MarkdownBlock[] {
+  /**
+   * The blocks of a growing text. A text that does not continue the last one is parsed from the start.
+   *
+   * @param shown returns what is shown of the part that may still change
+   */
+  grow(given: string, shown = (open: string): string => open): MarkdownBlock[] {
     const text = given.replace(/\r\n?/g, '\n');
     if (!text.startsWith(this.#text)) this.#reset();
     this.#text = text;
-    const open = blocksOf(text.slice(this.#from), this.#defined);
-    const blocks = [...this.#closed, ...open.blocks];
+    const source = text.slice(this.#from);
+    const visible = shown(source);
+    const open = blocksOf(source, this.#defined);
+    const end = visible === source ? open : blocksOf(visible, this.#defined);
+    const blocks = [...this.#closed, ...end.blocks];
     this.#close(open);
     return blocks;
   }

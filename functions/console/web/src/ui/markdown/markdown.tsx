@@ -8,6 +8,7 @@ import { CodeBlock } from './code';
 import { GrowingMarkdown } from './growing';
 import { usePaced } from './paced';
 import { extended, extendFor, type MarkdownBlock } from './parse';
+import { unfinished } from './unfinished';
 
 const SHORT = 2000; // characters that are parsed in each frame
 const SPEED = 100; // characters a millisecond, for longer parts
@@ -19,7 +20,7 @@ export const Markdown = memo(({ text, growing = false }: { text: string; growing
   const shown = usePaced(text, growing, () => paceOf(markdown.open));
   useEffect(() => void extendFor(shown), [shown]);
   const blocks = useMemo(
-    () => (growing ? markdown.grow(shown) : markdown.finish(shown)),
+    () => (growing ? markdown.grow(shown, unfinished) : markdown.finish(shown)),
     [markdown, shown, growing],
   );
   const open = growing ? blocks.length - 1 : -1;

@@ -34,6 +34,8 @@ export interface Blocks {
   defined: Definitions;
 }
 
+const SHORT = 20; // characters of a table's cell that stay in one line
+
 const marked = new Marked({
   gfm: true,
   breaks: true,
@@ -48,6 +50,12 @@ const marked = new Marked({
         text,
         tokens: [{ type: 'text', raw: text, text: text || href }],
       });
+    },
+    // A date or a name is not broken.
+    tablecell({ header, align, text, tokens }) {
+      const tag = header ? 'th' : 'td';
+      const attributes = `${align ? ` align="${align}"` : ''}${text.length <= SHORT ? ' nowrap' : ''}`;
+      return `<${tag}${attributes}>${this.parser.parseInline(tokens)}</${tag}>\n`;
     },
     // Raw HTML is shown as text.
     html({ text }) {

@@ -38,7 +38,7 @@ export function Edit({ chat, message }: MessageProps) {
 export function Regenerate({ chat, turn, last }: MessageProps) {
   const history = useContext(HistoryContext);
   const { outcome } = turn;
-  const newest = chat.turns.value.at(-1) === turn;
+  const newest = chat.newest.value === turn.invocation;
   const offered = outcome === 'running' || (outcome === 'failed' && newest); // see Failure
   if (history || !last || offered || !chat.rights.value.write) return null;
   if (!turn.cut && inputOf(turn).length === 0) return null;

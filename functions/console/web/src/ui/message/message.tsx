@@ -25,7 +25,7 @@ export interface MessageProps {
   last: boolean;
 }
 
-export function MessageView(props: MessageProps) {
+export const MessageView = memo((props: MessageProps) => {
   const { message, turn, last } = props;
   const { role, streaming, stopped, interrupted, blocks } = message;
   const asks = isQuestion(message);
@@ -60,7 +60,7 @@ export function MessageView(props: MessageProps) {
       {!streaming && !editing && (last || asks) && <Actions {...props} />}
     </article>
   );
-}
+});
 
 interface BodyProps {
   blocks: readonly Block[];

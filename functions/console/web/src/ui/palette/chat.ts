@@ -65,7 +65,7 @@ function writing(chat: Chat, history: boolean): PaletteEntry[] {
   };
   return [
     ...(chat.running.value ? [stop] : []),
-    ...(!history && chat.turns.value.length > 0 ? [edit] : []),
+    ...(!history && chat.newest.value !== '' ? [edit] : []),
     ...(chat.undo.ready.value ? [undo] : []),
   ];
 }

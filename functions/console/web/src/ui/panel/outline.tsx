@@ -2,6 +2,7 @@
 // since the list of a long chat would be read for nothing most of the time.
 
 import type { RefObject } from 'preact';
+import { memo } from 'preact/compat';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Chat } from '../../store/chat';
 import { textOf } from '../../store/message';
@@ -49,7 +50,7 @@ export function OutlinePanel({ chat }: { chat: Chat }) {
 
 const LONGEST = 300; // characters
 
-function Entry({ chat, turn, current }: { chat: Chat; turn: Turn; current: boolean }) {
+const Entry = memo(({ chat, turn, current }: { chat: Chat; turn: Turn; current: boolean }) => {
   const { panel } = useView();
   const { history } = useAddress();
   const show = useShow();
@@ -65,7 +66,7 @@ function Entry({ chat, turn, current }: { chat: Chat; turn: Turn; current: boole
       </button>
     </li>
   );
-}
+});
 
 // A turn without a question, such as one that an automation began, is named by its answer.
 function titleOf(turn: Turn): string {

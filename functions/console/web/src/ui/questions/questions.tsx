@@ -9,7 +9,7 @@ export function Questions({ chat, message }: MessageProps) {
   const asked = chat.questions.value.filter(({ id }) =>
     message.blocks.some((block) => block.kind === 'call' && block.call.id === id),
   );
-  if (asked.length === 0 || message.event.invocation_id !== chat.turns.value.at(-1)?.invocation) {
+  if (asked.length === 0 || message.event.invocation_id !== chat.newest.value) {
     return null;
   }
   return <Answering chat={chat} questions={asked} />;

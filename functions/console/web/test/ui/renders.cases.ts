@@ -1,0 +1,66 @@
+// What a growing answer renders: its own row, however long the chat is.
+
+import { options, type VNode } from 'preact';
+import { expect, test, vi, waitFor } from './page';
+import { saying, type World } from './world';
+
+type Hooks = { __r?: (vnode: VNode) => void };
+
+/** Counts the components that are rendered, by name, until `stop` is called. */
+function count() {
+  const hooks = options as Hooks;
+  const { __r: before } = hooks;
+  const counts = new Map<string, number>();
+  hooks.__r = (vnode) => {
+    const { type } = vnode;
+    const name = typeof type === 'function' ? type.displayName || type.name || 'unnamed' : '';
+    if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
+    before?.(vnode);
+  };
+  const stop = () => {
+    hooks.__r = before;
+  };
+  return { counts, stop };
+}
+
+const DELTAS = 10;
+
+const growing = () => document.querySelector('.growing')?.textContent?.trim();
+
+/** Streams an answer, a word at a time; returns the renders of a delta. */
+async function stream(api: World, id: string): Promise<Map<string, number>> {
+  const run = api.start(id, [saying('user', 'Tell me')]);
+  const { epoch } = api.session(id);
+  const item = api.append(id, run, { ...saying('demo', 'Begun'), status: 'in_progress' });
+  await waitFor(() => expect(growing()).toBe('Begun'));
+  const { counts, stop } = count();
+  for (let n = 1; n <= DELTAS; n++) {
+    const at = (offset: number) => `${epoch}.${item.seq}.${offset}`;
+    const delta = { part: 0, text: ` word${n}` };
+    const where = { prev: at(n - 1), cursor: at(n), item_id: item.id };
+    api.push(id, { type: 'item.delta', ...where, delta });
+    await waitFor(() => expect(growing()).toMatch(new RegExp(` word${n}$`)), { interval: 5 });
+  }
+  stop();
+  return new Map([...counts].map(([name, times]) => [name, times / DELTAS]));
+}
+
+test('a delta renders the row of its message alone', async ({ api, page }) => {
+  vi.stubGlobal('requestAnimationFrame', (run: () => void) => setTimeout(run, 0));
+  const totals: number[] = [];
+  for (const turns of [1, 12]) {
+    const { id } = api.createSession({ name: `Of ${turns}` });
+    api.say(id, ...Array.from({ length: turns }, (_, i): [string, string] => [`Q${i}`, `A${i}`]));
+    api.answers = () => null;
+    await page.openSession(id);
+    await waitFor(() => expect(page.said('user').length).toBe(turns));
+    const renders = await stream(api, id);
+    const total = [...renders.values()].reduce((sum, times) => sum + times, 0);
+    expect([...renders.keys()], 'components').not.toContain('Thread');
+    expect(total, JSON.stringify([...renders])).toBeLessThan(20);
+    totals.push(total);
+    api.end(id, 'Done.');
+  }
+  const [short = 0, long = 0] = totals;
+  expect(long / short).toBeLessThan(1.3);
+});
