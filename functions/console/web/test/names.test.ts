@@ -5,6 +5,8 @@ import { dayOf } from '../src/ui/kit/time';
 describe('a session is named after its first question', () => {
   test.each([
     ['  Why\n is it?  ', 'Why is it?'],
+    ['/research  the thread', 'the thread'],
+    ['/help', '/help'],
     ['word '.repeat(30), /^(word ){11}word…$/],
     ['x'.repeat(100), /^x{60}…$/],
     ['👩‍👩‍👧'.repeat(40), /…$/],

@@ -119,6 +119,8 @@ const directionOf = (element: Locator): Promise<string> =>
 test('a failed tool call is told from a good one', async ({ console, api, page }) => {
   const id = await talk(api);
   await console.signIn(`/s/${id}`);
+  await expect(page.getByTestId('tool')).toContainText(['timetable']);
+  await page.getByTestId('calls').locator('summary').first().click();
   const [good, failed] = [page.getByTestId('tool').first(), page.getByTestId('tool').nth(1)];
   await expect(good).not.toContainText('failed');
   await expect(failed).toContainText('timetable');

@@ -163,9 +163,12 @@ export class App {
 
 const LONGEST_NAME = 60;
 
-/** The name of a session, derived from its first question. */
+/** The name of a session, derived from its first question; without the command that begins it. */
 export function nameOf(question: string): string {
-  const line = question.trim().replace(/\s+/g, ' ');
+  const line = question
+    .trim()
+    .replace(/\s+/g, ' ')
+    .replace(/^\/[\w-]+ /, '');
   const letters = Array.from(line); // never half of a surrogate pair
   if (letters.length <= LONGEST_NAME) return line;
   const cut = letters.slice(0, LONGEST_NAME).join('');

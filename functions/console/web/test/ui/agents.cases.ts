@@ -81,7 +81,8 @@ test('a call that needs a confirmation is shown, and approved', async ({ api, pa
   page.open(`/s/${id}`);
   const question = await screen.findByTestId('question');
   expect(question).toHaveTextContent('Delete all files?');
-  expect(question).toHaveTextContent('delete_files{ "path": "/home" }');
+  expect(question).toHaveTextContent('delete_filespath/home');
+  expect(screen.getByTestId('calls')).toHaveTextContent('delete_files, Approval');
   await page.click('button', 'Approve');
   await waitFor(() => expect(page.said('user')).toEqual(['Approved']));
   const given = [{ id: 'q', response: { confirmed: true } }];

@@ -1,10 +1,10 @@
-// Tool calls and their results, folded; several in a row as a group with the time they took. A
-// failure is told without unfolding it.
+// Tool calls and their results, folded; several in a row as a group with the time they took. Of a
+// folded group the calls that failed are shown, and say why.
 
 import { TriangleAlert, Wrench } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import { failuresIn, timeOf } from '../../store/call-times';
-import { type CallBlock, failureOf } from '../../store/message';
+import { type CallBlock, failureOf, type ToolCall } from '../../store/message';
 import { duration } from '../kit/time';
 import { Data } from './data';
 import '../../styles/tools.css';
@@ -17,29 +17,33 @@ interface ToolsProps {
 
 export function Tools({ calls, growing }: ToolsProps) {
   const failures = failuresIn(calls);
-  const [chosen, setChosen] = useState<boolean | null>(null);
-  const tools = calls.map((call, i) => (
-    // Calls are only added at the end
-    <Tool key={i} {...call} growing={growing && i === calls.length - 1} />
-  ));
+  const [open, setOpen] = useState(false);
+  const shown = (block: CallBlock) =>
+    open || calls.length === 1 || failureOf(block.result) !== null;
+  const tools = calls.map((call, i) =>
+    shown(call) ? (
+      // Calls are only added at the end
+      <Tool key={i} {...call} growing={growing && i === calls.length - 1} />
+    ) : null,
+  );
   if (calls.length === 1) return tools[0];
   return (
-    <details
-      class="fold calls"
-      data-testid="calls"
-      dir="ltr"
-      open={chosen ?? failures > 0}
-      onToggle={({ currentTarget }) => setChosen(currentTarget.open)}
-    >
-      <summary>
-        <Wrench size={15} aria-hidden="true" />
-        <span class={growing ? 'shimmer' : ''}>{calls.length} tool calls</span>
-        {failures > 0 && <b class="failures">{failures} failed</b>}
-        <code class="preview">{namesOf(calls)}</code>
-        <Time of={calls} />
-      </summary>
-      <div class="calls-list">{tools}</div>
-    </details>
+    <div class="calls" data-testid="calls" dir="ltr">
+      <details
+        class="fold"
+        open={open}
+        onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      >
+        <summary>
+          <Wrench size={15} aria-hidden="true" />
+          <span class={growing ? 'shimmer' : ''}>{calls.length} tool calls</span>
+          {failures > 0 && <b class="failures">{failures} failed</b>}
+          <code class="preview">{namesOf(calls)}</code>
+          <Time of={calls} />
+        </summary>
+      </details>
+      {(open || failures > 0) && <div class="calls-list">{tools}</div>}
+    </div>
   );
 }
 
@@ -59,9 +63,9 @@ function Tool({ growing, ...block }: CallBlock & { growing: boolean }) {
     >
       <summary>
         <Icon size={15} aria-hidden="true" />
-        <span class={growing ? 'shimmer' : ''}>{call.name || 'Tool'}</span>
+        <span class={growing ? 'shimmer' : ''}>{nameOf(call)}</span>
         {failed && <b>failed</b>}
-        <code class="preview">{failure ?? call.args}</code>
+        <code class="preview">{failure ?? (call.name in ASKS ? '' : call.args)}</code>
         <Time of={[block]} />
       </summary>
       <Data label="Arguments" text={pretty(call.args)} coloured={open} />
@@ -77,8 +81,17 @@ function Time({ of }: { of: readonly CallBlock[] }) {
   return time === null ? null : <small>{duration(time)}</small>;
 }
 
+// Calls that ask the person, who is not told the names of protocols.
+const ASKS: Record<string, string> = {
+  adk_request_confirmation: 'Approval',
+  adk_request_credential: 'Sign-in',
+  ag_ui_interrupt: 'Question',
+};
+
+const nameOf = ({ name }: ToolCall): string => ASKS[name] ?? (name || 'Tool');
+
 const namesOf = (calls: readonly CallBlock[]): string =>
-  [...new Set(calls.map(({ call }) => call.name || 'Tool'))].join(', ');
+  [...new Set(calls.map(({ call }) => nameOf(call)))].join(', ');
 
 // Incomplete arguments are not valid JSON.
 function pretty(args: string): string {

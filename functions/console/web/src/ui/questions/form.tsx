@@ -88,7 +88,14 @@ function Call({ name, args }: { name: string; args: string }) {
   return (
     <div class="question-call" dir="ltr">
       <b>{name}</b>
-      <pre>{JSON.stringify(JSON.parse(args), null, 2)}</pre>
+      <dl>
+        {Object.entries(JSON.parse(args)).map(([key, value]) => (
+          <div key={key}>
+            <dt dir="auto">{key}</dt>
+            <dd dir="auto">{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</dd>
+          </div>
+        ))}
+      </dl>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // A session in the list: its name, its status, and a menu.
 
 import { Ellipsis, GitFork } from 'lucide-preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { Link, useRoute } from 'wouter-preact';
 import type { ListedSession } from '../../api/types';
 import { useView } from '../context';
@@ -14,9 +15,13 @@ export function SessionLink({ session }: { session: ListedSession }) {
   const href = `/s/${encodeURIComponent(session.id)}`;
   const [here] = useRoute(href);
   const items = useSessionMenu(session);
+  const element = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (here) element.current?.scrollIntoView({ block: 'nearest' });
+  }, [here]);
   const status = STATUS[session.status];
   return (
-    <li class="session" data-here={here} data-testid="session">
+    <li ref={element} class="session" data-here={here} data-testid="session">
       <Link
         href={href}
         aria-current={here ? 'page' : undefined}
