@@ -43,7 +43,6 @@ type ImportItem struct {
 	Shared       int      `dynamodbav:"sh"`    // versions for the user's scope so far
 	Kept         []string `dynamodbav:"k,omitempty"`
 	Bytes        int64    `dynamodbav:"by,omitempty"` // stored so far
-	Misnamed     bool     `dynamodbav:"mn,omitempty"` // whether an event's id names another invocation
 	content.Body          // the document's head
 	GPK          string   `dynamodbav:"GPK,omitempty"`
 	GSK          string   `dynamodbav:"GSK,omitempty"`

@@ -136,7 +136,6 @@ func (w *importing) record(e archive.Entry) (*eventlog.Record, error) {
 		rec.Timeline = o.Encode()
 	}
 	for _, event := range e.Events {
-		w.rec.Misnamed = w.rec.Misnamed || event.Misnamed()
 		rec.Events, rec.Undo = append(rec.Events, event.Event), append(rec.Undo, event.Log.Undo)
 	}
 	if n := int64(len(e.Events)); n > 1 {

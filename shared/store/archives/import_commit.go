@@ -107,7 +107,7 @@ func (w *importing) header() (*sessions.Header, error) {
 		ID: w.rec.Session, UserID: w.u.UserID, AppName: from.AppName, Agent: from.Agent, Name: from.Name,
 		Nonce: w.rec.SK, KeyedBy: w.rec.KeyedBy,
 	}, meta)
-	h.Imported, h.NamedIDs = h.Created, !w.rec.Misnamed
+	h.Imported = h.Created
 	if w.s.usage.Quotas.Bytes > 0 {
 		h.Bytes = w.rec.Bytes + w.bytes
 	}

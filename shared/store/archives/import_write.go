@@ -107,6 +107,10 @@ func (w *importing) bounds(ctx context.Context) ([]any, error) {
 			if seq, ok := session.PositionOf(e.ID); !ok || seq != e.Seq {
 				note(keys.ChosenKey(w.rec.Log, e.ID), rec.First)
 			}
+			if e.Misnamed() { // the other invocation's events must not miss it
+				named, _, _ := session.NamedInvocation(e.ID)
+				note(keys.InvocationKey(w.rec.Log, named), rec.First)
+			}
 		}
 	}
 	var items []any

@@ -57,9 +57,8 @@ type batch struct {
 	claimed []bool // by event: whether its id has a claim
 	// tails are the events with ids of the idempotency key by the part of the ids that
 	// does not depend on the position.
-	tails map[string]int
-	// invocations are those of the batch; nil in a log in which every id has a claim.
-	invocations map[string]*invocation
+	tails       map[string]int
+	invocations map[string]*invocation // of the batch
 
 	// boundAt is the position of lower bounds, if not the head: a later attempt may
 	// write the batch before the head.
@@ -87,13 +86,12 @@ func (s *Store) newWriter(l Log, events []session.Event, with Along) *writer {
 		tried:   map[string]int{},
 		bounded: map[string]bool{},
 		claimed: make([]bool, len(events)),
+
+		invocations: make(map[string]*invocation, 1),
 	}}
 	w.Patience = cmp.Or(w.Patience, ContentionTime)
-	if l.NamedIDs {
-		w.invocations = make(map[string]*invocation, 1)
-		for _, e := range events {
-			w.invocations[e.InvocationID] = &invocation{}
-		}
+	for _, e := range events {
+		w.invocations[e.InvocationID] = &invocation{}
 	}
 	random := s.Random() // one for all: their positions differ, and what repeats compresses
 	for i, e := range events {

@@ -2,7 +2,6 @@ package eventlog
 
 import (
 	"context"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -15,18 +14,6 @@ import (
 // key, so that one trace of the request leads to all of them: in the lower bound of the
 // invocation that it begins, which is written anyway, or else a lower bound of its own
 // (docs/adr/0047-appends-by-idempotency-key.md).
-
-// WithDerivedIDs gives the events without ids those that the request derives from its
-// key, for sessions of earlier versions, where each of them has a claim.
-func WithDerivedIDs(a session.Append) session.Append {
-	a.Events = slices.Clone(a.Events)
-	for i := range a.Events {
-		if a.Events[i].ID == "" {
-			a.Events[i].ID = a.Keyed.IDs[i]
-		}
-	}
-	return a
-}
 
 // takeKey makes the ids of the events without one depend on the request's key.
 func (w *batch) takeKey() {

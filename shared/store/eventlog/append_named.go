@@ -80,7 +80,7 @@ func (w *batch) pass(r *Record) {
 func (w *batch) inOpening(i int) bool {
 	e := w.events[i]
 	of := w.invocations[e.InvocationID]
-	if of == nil || (of.phase != absent && of.phase != open) {
+	if of.phase != absent && of.phase != open {
 		return false
 	}
 	named, _, ok := session.NamedInvocation(e.ID)
@@ -92,7 +92,7 @@ func (w *batch) inOpening(i int) bool {
 func (w *batch) markOpening(r *Record, fresh []int) {
 	id := w.events[fresh[len(fresh)-1]].InvocationID
 	of := w.invocations[id]
-	if of == nil || (of.phase != absent && of.phase != open) {
+	if of.phase != absent && of.phase != open {
 		return
 	}
 	next := of.next

@@ -84,7 +84,7 @@ func (w *batch) boundInvocations(ctx context.Context, fresh []int) error {
 		of := w.invocations[id]
 		group.Go(func() error {
 			held, err := w.s.WriteLowerBound(ctx, keys.InvocationKey(w.log.Name, id), position)
-			if err == nil && of != nil && of.phase == unknown && held >= position {
+			if err == nil && of.phase == unknown && held >= position {
 				of.phase, of.bound = absent, held
 			}
 			return err
@@ -199,7 +199,7 @@ func (w *batch) boundChosen(ctx context.Context, events []int) (lowest int64, be
 			return err
 		})
 		names[n].bound.Position = w.at.Next
-		if id, number, _ := session.NamedInvocation(w.events[i].ID); w.invocations != nil && w.events[i].Misnamed() {
+		if id, number, _ := session.NamedInvocation(w.events[i].ID); w.events[i].Misnamed() {
 			group.Go(func() error { // its own events must not miss this one, nor this one them
 				held, err := w.s.lowerBoundOf(ctx, keys.InvocationKey(w.log.Name, id), position)
 				names[n] = foreignName{i, id, number, held}

@@ -8,12 +8,11 @@ import (
 
 // Log names a log, and says what its entries go by.
 type Log struct {
-	Name     string // in keys; a session that is created again has another
-	Session  string
-	User     string // the owner
-	App      string
-	Base     int64 // the last seq that the session took over from others, 0 for none
-	NamedIDs bool  // whether ids of events may name their invocations
+	Name    string // in keys; a session that is created again has another
+	Session string
+	User    string // the owner
+	App     string
+	Base    int64 // the last seq that the session took over from others, 0 for none
 }
 
 // Owner is what logs ask of the room that gives them to sessions.

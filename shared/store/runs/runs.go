@@ -211,7 +211,7 @@ func (s *reader) PastRun(ctx context.Context, h *sessions.Header, id string) (*r
 	if err != nil || !found {
 		return nil, err
 	}
-	if !bound.Run && h.NamedIDs && h.Imported == 0 { // the invocation is no run
+	if !bound.Run && h.Imported == 0 { // the invocation is no run
 		return nil, nil
 	}
 	var past *run.Run

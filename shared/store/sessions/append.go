@@ -41,9 +41,6 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 
 // appendTo appends to the log of a session as it was read.
 func (s *Store) appendTo(ctx context.Context, h *Header, a session.Append) ([]session.Event, int, error) {
-	if a.Keyed != nil && !h.NamedIDs {
-		a = eventlog.WithDerivedIDs(a)
-	}
 	with := eventlog.Along{
 		Keyed: a.Keyed, Expected: a.ExpectedSeq, Limited: true, Patience: eventlog.AppendTime,
 		Remembers: a.ExpectedSeq == nil && !h.large && (a.Keyed == nil || !a.Keyed.FindOnly),

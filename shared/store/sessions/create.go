@@ -56,7 +56,7 @@ func (s *Store) NewHeader(n session.New, meta []byte) *Header {
 	h := &Header{
 		PK: k.PK, SK: k.SK, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
 		Status: session.Idle, Meta: meta, Log: s.NewLog(), Version: 1,
-		Created: now, LastActivity: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, CausedBy: n.Chain, NamedIDs: true,
+		Created: now, LastActivity: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, CausedBy: n.Chain,
 		GPK: keys.ActivityPK(n.UserID), GSK: keys.ActivitySK(now, n.ID),
 	}
 	h.setRetention(session.RetainedFor(n.Retention, s.retention(n.Agent)))

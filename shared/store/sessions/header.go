@@ -42,10 +42,6 @@ type Header struct {
 	// Imported is when it was imported: its own times are those of the document.
 	Imported int64 `dynamodbav:"im,omitempty"`
 
-	// NamedIDs says that every event id in the session's own log that names an
-	// invocation names that of its event.
-	NamedIDs bool `dynamodbav:"ni,omitempty"`
-
 	// Retention is for how many seconds the session is kept without activity, 0 for
 	// unlimited; OwnKept says that the session has its own setting.
 	Retention    int64 `dynamodbav:"rt,omitempty"`
@@ -203,7 +199,7 @@ func (h *Header) Shown() (session.Outline, error) {
 
 // OfLog names the session's log.
 func (h *Header) OfLog() eventlog.Log {
-	return eventlog.Log{Name: h.Log, Session: h.ID(), User: h.User, App: h.App, Base: h.Base(), NamedIDs: h.NamedIDs}
+	return eventlog.Log{Name: h.Log, Session: h.ID(), User: h.User, App: h.App, Base: h.Base()}
 }
 
 // Attribution returns the attribution for writes in the session. Writes during an

@@ -24,7 +24,7 @@ type knownHeader struct {
 // withoutContent returns the header without what appends do not need.
 func (h *Header) withoutContent() Header {
 	return Header{
-		PK: h.PK, SK: h.SK, User: h.User, App: h.App, Agent: h.Agent, Log: h.Log, NamedIDs: h.NamedIDs, GPK: h.GPK,
+		PK: h.PK, SK: h.SK, User: h.User, App: h.App, Agent: h.Agent, Log: h.Log, GPK: h.GPK,
 		large: h.large,
 	}
 }

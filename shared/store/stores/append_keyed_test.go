@@ -89,23 +89,6 @@ func TestKeyedAppend(t *testing.T) {
 	}
 }
 
-func TestKeyedAppend_in_a_session_of_an_earlier_version(t *testing.T) {
-	t.Parallel()
-	engine := storetest.Engine(t)
-	s := stores.New(engine)
-	mustCreate(t, s, alice, "s", nil)
-	storetest.Spoil(t, engine, table.NewKey("S#s", "HEAD"), table.Remove(table.At("ni")))
-	a := keyed(t, "s", "k", "a 1", "a 2")
-	for want := 2; want >= 0; want -= 2 {
-		if n, err := send(t, s, a); err != nil || n != want {
-			t.Errorf("%d appended, %v; want %d", n, err, want)
-		}
-	}
-	if got := claims(t, engine); !slices.Contains(got, a.Keyed.IDs[0]) {
-		t.Errorf("claims %v without %s", got, a.Keyed.IDs[0])
-	}
-}
-
 // The same request twice, the second between any two requests of the first or after it
 // stopped there, is carried out once.
 func TestKeyedAppend_twice_at_any_time(t *testing.T) {

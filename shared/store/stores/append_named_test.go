@@ -121,27 +121,23 @@ func TestNamedIDs(t *testing.T) {
 			mustAppend(t, s, alice, "s", event(t, id, "b", "names no invocation"))
 		}
 	})
-	t.Run("in sessions of earlier versions are found by their claims", func(t *testing.T) {
+	t.Run("in imported sessions are found, whatever invocation they name", func(t *testing.T) {
 		t.Parallel()
-		engine := storetest.Engine(t)
-		s := stores.New(engine)
-		mustCreate(t, s, alice, "old", nil)
-		storetest.Spoil(t, engine, table.NewKey("S#old", "HEAD"), table.Remove(table.At("ni")))
-		mustAppend(t, s, alice, "old", event(t, "a.1", "a", "a1"), event(t, "a.2", "a", "a2"))
-		if diff := cmp.Diff([]string{"a.1", "a.2"}, claims(t, engine)); diff != "" {
-			t.Errorf("claims (-want +got):\n%s", diff)
+		from := newStore(t)
+		mustCreate(t, from, alice, "s", nil)
+		for _, e := range [][2]string{{"a.2", "b"}, {"a.1", "a"}, {"z.1", "b"}, {"a.7", "b"}, {"b.9", "b"}} {
+			mustAppend(t, from, alice, "s", event(t, e[0], e[1], "as then"))
 		}
-		redelivered(t, s, "old", ofA(t, 1), ofA(t, 2))
-		mustAppend(t, s, alice, "old", event(t, "a.9", "b", "new"))
-		refused(t, s, "old", event(t, "a.2", "b", "new"), event(t, "a.10", "b", "new"))
-		// What an earlier version stored under another invocation: that the claim exists.
-		header := storetest.Item(t, engine, table.NewKey("S#old", "HEAD"))
-		storetest.Put(t, engine, table.Item{
-			table.PK: storetest.S("L#" + storetest.Text(t, header, "l")), table.SK: storetest.S("D#z.1"), "p": storetest.Item(t, engine, table.NewKey("S#old", "HEAD"))["v"],
-		})
-		mustAppend(t, s, alice, "old", event(t, "z.1", "b", "as then"))
-		redelivered(t, s, "old", event(t, "z.1", "b", "as then"))
-		refused(t, s, "old", event(t, "z.1", "z", "as then"))
+		s := mustMove(t, mustExport(t, from, "s"))
+		redelivered(t, s, "s", event(t, "z.1", "b", "as then"), event(t, "a.1", "a", "as then"))
+		redelivered(t, s, "s", event(t, "a.2", "b", "as then"), event(t, "b.9", "b", "as then"))
+		for _, id := range []string{"a.2", "a.7"} {
+			refused(t, s, "s", event(t, id, "a", "as then"))
+		}
+		refused(t, s, "s", event(t, "z.1", "z", "as then"))
+		refused(t, s, "s", event(t, "b.9", "a", "as then"))
+		mustAppend(t, s, alice, "s", event(t, "z.2", "z", "new"), event(t, "a.3", "a", "new"))
+		refused(t, s, "s", event(t, "z.1", "z", "as then"))
 	})
 }
 

@@ -40,7 +40,7 @@ func attributes() map[string]struct{ fork, imported origin } {
 		"e": {absent, copied}, "mk": {absent, copied}, "tl": {absent, anew}, "fk": {absent, absent}, "th": {absent, absent},
 		"fo": {anew, absent}, "tk": {absent, given}, "bf": {absent, given}, "im": {absent, given},
 		"rt": {copied, anew}, "ro": {copied, absent}, // an import is kept as the deployment says
-		"ni": {copied, copied}, "qn": {copied, copied}, "by": {absent, given},
+		"qn": {copied, copied}, "by": {absent, given},
 		"rn": {absent, absent}, "rk": {absent, absent}, "ca": {absent, absent}, "rx": {absent, copied},
 		"rf": {absent, copied},
 		"ma": {absent, absent}, "mo": {absent, absent}, "sv": {absent, absent},
