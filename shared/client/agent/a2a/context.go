@@ -30,7 +30,7 @@ type record struct {
 	// epoch, a fork the session, and an import the log: each begins a context of its own.
 	Agent     string `json:"agent"`
 	SessionID string `json:"session_id"`
-	LogID     string `json:"log_id,omitempty"` // "" in records of older versions, which go on
+	LogID     string `json:"log_id"`
 	Epoch     int64  `json:"epoch"`
 	// Told is the position of the last event that the agent has been told.
 	Told int64 `json:"told"`
@@ -63,7 +63,7 @@ func (a *Agent) recordOf(event session.Event, req run.Request) (record, bool) {
 	if raw := event.Fields[recordMember]; jsonx.IsNull(raw) || json.Unmarshal(raw, &r) != nil {
 		return r, false // of another kind
 	}
-	if r.Agent != req.Agent || r.SessionID != req.SessionID || r.LogID != "" && r.LogID != req.LogID || r.Epoch != req.Epoch {
+	if r.Agent != req.Agent || r.SessionID != req.SessionID || r.LogID != req.LogID || r.Epoch != req.Epoch {
 		return r, false
 	}
 	want, err := a.proof(req.UserID, req.AppName, r)

@@ -82,21 +82,6 @@ func TestAgent_continues_its_context(t *testing.T) {
 	}
 }
 
-// Records of versions that did not know the log have none.
-func TestAgent_continues_the_context_of_an_older_version(t *testing.T) {
-	f := answering("Two.")(answering("One.")(newA2AFake(t, currentCard)))
-	first := positioned(agenttest.Ask(t, "first"))
-	first.LogID = ""
-	next := then(t, first, agenttest.MustRecord(t, f.agent(), first), "second")
-	next.LogID = "log"
-	if err := f.agent().Run(t.Context(), next, func(run.Output) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"second"}, textsOf(f.message())); diff != "" {
-		t.Errorf("texts (-want +got):\n%s", diff)
-	}
-}
-
 func TestAgent_answers_a_question(t *testing.T) {
 	const call = `{"data":{"id":"f1","name":"confirm","args":{}},"metadata":{"adk_type":"function_call","adk_is_long_running":true}}`
 	asking := func(state string) *a2aFake {

@@ -152,8 +152,7 @@ func sessionPrefix(sessionID, logID string) string {
 
 // belongsTo reports whether a session of ADK's was made for the session of a request.
 func belongsTo(id string, req run.Request) bool {
-	older := "rethread-" + shortHash(req.SessionID) + "-" // of versions that did not know the log
-	return strings.HasPrefix(id, sessionPrefix(req.SessionID, req.LogID)) || strings.HasPrefix(id, older)
+	return strings.HasPrefix(id, sessionPrefix(req.SessionID, req.LogID))
 }
 
 func shortHash(text string) string {

@@ -1,8 +1,6 @@
 package adk_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -218,23 +216,6 @@ func TestAnswerToAQuestion(t *testing.T) {
 		next.LogID = "again"
 		run2(t, a, next)
 		inNewSession(t, server, inWords)
-	})
-	t.Run("reaches a session that an older version made", func(t *testing.T) {
-		server, a, req, r := asksADK(t)
-		sum := sha256.Sum256([]byte(req.SessionID))
-		made, older := server.runs[0]["sessionId"].(string), "rethread-"+hex.EncodeToString(sum[:10])+"-older"
-		server.sessions[older] = server.sessions[made]
-		delete(server.sessions, made)
-		next := nextADK(t, req, r, "run-2", saidIn("run-2", "user", "user", adkYes))
-		for _, e := range next.Events {
-			if kept := e.Fields["adk"]; kept != nil {
-				e.Fields["adk"] = json.RawMessage(strings.ReplaceAll(string(kept), made, older))
-			}
-		}
-		run2(t, a, next)
-		if got := first(server)["sessionId"]; got != older {
-			t.Errorf("the answer went to %v", got)
-		}
 	})
 	t.Run("is put in words when the server has lost the session", func(t *testing.T) {
 		server, a, req, r := asksADK(t)
