@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -55,7 +54,6 @@ func Parse(raw []byte) (*Part, error) {
 	if p.Artifacts, err = parseList(members, "artifacts", parseArtifact); err != nil {
 		return nil, err
 	}
-	p.Artifacts = slices.DeleteFunc(p.Artifacts, Artifact.unreachable)
 	if s := members["state"]; !jsonx.IsNull(s) {
 		if p.State, err = parseState(s); err != nil {
 			return nil, err

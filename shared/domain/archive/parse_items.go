@@ -156,7 +156,7 @@ func parseArtifact(raw json.RawMessage, pointer string) (Artifact, error) {
 	if err := decode(raw, &a, pointer); err != nil {
 		return a, err
 	}
-	if err := artifact.CheckName(pointer+"/name", a.Name); err != nil && a.Holds() {
+	if err := artifact.CheckName(pointer+"/name", a.Name); err != nil {
 		return a, err
 	}
 	if a.Version < 0 || a.Version > artifact.MaxVersion {
@@ -176,11 +176,6 @@ func parseArtifact(raw json.RawMessage, pointer string) (Artifact, error) {
 	}
 	return a, checkTime(pointer+"/created_time", a.CreatedTime)
 }
-
-// unreachable reports whether the version has neither bytes of its own nor a name by
-// which it could be read. Documents of earlier versions may have such versions: a rewind
-// made them for every name that an event had.
-func (a Artifact) unreachable() bool { return !a.Holds() && artifact.CheckName("", a.Name) != nil }
 
 // Holds reports whether the version has bytes of its own, possibly none.
 func (a Artifact) Holds() bool { return !a.Gone && !a.Missing && a.Restored == nil }

@@ -147,8 +147,7 @@ func merge(own newestBatch, inherited []inheritedVersion, more bool) (newestBatc
 func compareNames(a, b string) int { return strings.Compare(artifactPrefix(a), artifactPrefix(b)) }
 
 // ownNewest continues in a partition: it reads the latest version of each artifact
-// that the next ListBatch items belong to. It skips versions with names that no artifact
-// can have, which earlier versions of rewinds created: nobody can read them.
+// that the next ListBatch items belong to.
 func (s *Store) ownNewest(ctx context.Context, on ArtifactScope, after string) (newestBatch, error) {
 	var out newestBatch
 	q := records.Range(on.PK, keys.PrefixArtifact, endOfArtifacts, true)
@@ -160,7 +159,7 @@ func (s *Store) ownNewest(ctx context.Context, on ArtifactScope, after string) (
 	if err != nil {
 		return out, err
 	}
-	last, skipped := "", ""
+	last := ""
 	for _, attrs := range page.Items {
 		item, err := DecodeArtifact(attrs)
 		if err != nil {
@@ -172,21 +171,13 @@ func (s *Store) ownNewest(ctx context.Context, on ArtifactScope, after string) (
 			s.LeftOut(ctx, records.KeyOf(attrs), err)
 			continue
 		}
-		if artifact.CheckName("", on.Prefix+name) != nil {
-			skipped = name
-			continue
-		}
 		if name == last {
 			out.Items[len(out.Items)-1] = item
 			continue
 		}
 		out.Items, last = append(out.Items, item), name
 	}
-	if page.Next == nil {
-		return out, nil
-	}
-	if len(out.Items) == 0 {
-		out.Next = skipped
+	if page.Next == nil || len(out.Items) == 0 {
 		return out, nil
 	}
 	out.Next = last // its versions may continue after the page
