@@ -63,7 +63,7 @@ func (it *Item) complete(ctx context.Context, e session.Event) (session.Event, e
 	case it.Producer.Shared():
 		// Without a transaction this costs half. If it is interrupted after the first
 		// write, the item accepts no deltas and waits for its completion, or the run's end.
-		if err = it.s.DB.Write(ctx, it.closing()); err == nil {
+		if err = it.s.DB.Write(ctx, it.Closing()); err == nil {
 			err = it.s.DB.Put(ctx, entry, StillInProgress())
 		}
 	default:
@@ -95,7 +95,7 @@ func (it *Item) FinalEntry(ctx context.Context, e session.Event, status session.
 // finalWrites returns the writes that replace the item by its final entry and close it
 // to deltas.
 func (it *Item) finalWrites(final Entry) []table.Write {
-	return []table.Write{it.closing(), table.Put(final, StillInProgress())}
+	return []table.Write{it.Closing(), table.Put(final, StillInProgress())}
 }
 
 // completeWithChange stores the item's final entry together with a hidden one that

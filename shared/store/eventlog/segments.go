@@ -203,10 +203,10 @@ func (it *Item) unchanged(next *Segment) table.Condition {
 // errClosed says that an item accepts no more deltas.
 var errClosed = errors.New("the item is closed")
 
-// closing returns the write that closes an item to deltas: its condition holds only
+// Closing returns the write that closes an item to deltas: its condition holds only
 // while the item's content is what was read. It is to the very segment that the next
 // delta would be written to: the last one or, if that is full, the next.
-func (it *Item) closing() table.Write {
+func (it *Item) Closing() table.Write {
 	if it.tail.open() {
 		return it.closingTail()
 	}
@@ -234,15 +234,6 @@ func (it *Item) closingNext() table.Write {
 	}, table.Or(table.ItemNotExists(), table.And(
 		table.Equal(table.At(segmentClosed), true), table.Equal(table.At(segmentCount), 0),
 	)))
-}
-
-// ClosingBoth closes the item also to workers of earlier versions, which may begin the
-// next segment while the last one is not full.
-func (it *Item) ClosingBoth() []table.Write {
-	if it.tail.Count == 0 {
-		return []table.Write{it.closingNext()}
-	}
-	return []table.Write{it.closingTail(), it.closingNext()}
 }
 
 // pieces returns deltas as they are stored: consecutive ones joined, and those that

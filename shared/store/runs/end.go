@@ -212,7 +212,7 @@ func (s *settler) endItem(
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(it.ClosingBoth(), table.Put(final, eventlog.StillInProgress())), problem, nil
+	return []table.Write{it.Closing(), table.Put(final, eventlog.StillInProgress())}, problem, nil
 }
 
 // openItem returns the run's item in progress, with its content; nil if there is
