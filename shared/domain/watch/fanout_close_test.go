@@ -19,7 +19,7 @@ func TestSubscription(t *testing.T) {
 	}{
 		"an owner's subscription lasts as long as the token":             {watch.Subscription{Expires: 1_800_000_001}, ""},
 		"a token expires at its second":                                  {watch.Subscription{Expires: 1_800_000_000}, watch.ReasonToken},
-		"a subscription of an older version has no expiry":               {watch.Subscription{}, ""},
+		"one without the expiry of its token lasts":                      {watch.Subscription{}, ""},
 		"a guest's subscription may be unlimited":                        {guest("c", 0), ""},
 		"a guest's subscription ends with the share, to the millisecond": {guest("c", 1_800_000_000_501), ""},
 		"when it is over": {guest("c", 1_800_000_000_500), watch.ReasonExpired},

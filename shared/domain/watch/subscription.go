@@ -13,7 +13,7 @@ type Subscription struct {
 	Owner      string // the session's owner
 	Connection string
 	// Expires is when the token that opened the connection expires, in seconds
-	// since 1970; 0 if unknown, for a subscription of an older version.
+	// since 1970; 0 if unknown.
 	Expires int64
 	// Grant is the grant of a guest; zero for the owner and for an admin.
 	Grant Grant

@@ -38,8 +38,8 @@ type Entry struct {
 	InvocationFrom int64 `dynamodbav:"vf,omitempty"`
 	NextNumber     int64 `dynamodbav:"vn,omitempty"`
 	// Time and Invocation are those of the latest event of an entry whose body is not in
-	// its item: the head of the log is then known without the body. Entries of earlier
-	// versions lack them.
+	// its item: the head of the log is then known without the body. Entries that were
+	// streamed or imported lack them.
 	Time       int64  `dynamodbav:"ht,omitempty"`
 	Invocation string `dynamodbav:"hi,omitempty"`
 	RunMarks

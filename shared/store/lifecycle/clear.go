@@ -67,7 +67,7 @@ func (s *Store) tombstoneRecent(ctx context.Context, log string) (next int64, er
 }
 
 // appendedAfter reports whether an entry was appended after a time. It is true for
-// an entry of an earlier version whose body continues in chunks.
+// a streamed entry whose body continues in chunks.
 func (s *Store) appendedAfter(e *eventlog.Entry, millis int64) (bool, error) {
 	if e.Blob != "" {
 		return e.Time == 0 || e.Time > millis, nil

@@ -48,7 +48,7 @@ func TestHead_behind_a_large_entry(t *testing.T) {
 	large := incompressible(200_000)
 	for name, spoil := range map[string]func(*testing.T, table.Engine, table.Key){
 		"": func(*testing.T, table.Engine, table.Key) {},
-		" of an earlier version": func(t *testing.T, of table.Engine, k table.Key) {
+		" without its marks": func(t *testing.T, of table.Engine, k table.Key) {
 			t.Helper()
 			storetest.Spoil(t, of, k, table.Remove(table.At("ht")), table.Remove(table.At("hi")))
 		},
