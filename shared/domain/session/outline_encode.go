@@ -6,7 +6,7 @@ import (
 )
 
 // folds begins the encoding of an outline with parts of higher levels. Elsewhere it would be
-// a number of ranges that no item can hold, and earlier versions refuse it.
+// a number of ranges that no item can hold.
 const folds = "\xff\xff\x7f"
 
 // Encode encodes the outline in about eight bytes for each part: the header of a session

@@ -22,12 +22,12 @@ func (s *Store) forkHeader(source *sessions.Header, f session.ForkOf, b *boundar
 	}, source.Meta)
 	h.Origin = &sessions.Origin{
 		Session: source.ID(), Log: source.Log, Before: f.Before, Found: b.Found,
-		Inherited: inherited.Encode(), Base: base, At: b.At, Direct: true,
+		Inherited: inherited.Encode(), Base: base, At: b.At,
 	}
 	if from := source.Origin; from != nil {
 		h.Origin.Lineage = append([]sessions.Lineage{{
 			Log: source.Log, Gen: source.ForkCount + 1, Base: from.Base, From: from.Log, At: from.At,
-			Direct: from.Direct, Tasks: source.Tasks, State: from.State,
+			Tasks: source.Tasks, State: from.State,
 		}}, from.Ancestors()...)
 	}
 	return h

@@ -119,9 +119,6 @@ type Origin struct {
 	// State is one more than the source's last position up to At that changed its state, 0
 	// if that is not known.
 	State int64 `dynamodbav:"st,omitempty"`
-	// Direct says that the ids of inherited tasks name the log that created these, and
-	// that the fork notes which tasks its log stores.
-	Direct bool `dynamodbav:"d,omitempty"`
 	// Lineage is the forks among its ancestors, the nearest first, without those in Older.
 	Lineage []Lineage `dynamodbav:"an,omitempty"`
 	Older   *Older    `dynamodbav:"od,omitempty"` // of a deep fork: its older ancestors
