@@ -63,11 +63,11 @@ func TestHead_behind_a_large_entry(t *testing.T) {
 			mustAppend(t, s, alice, "s", batch...)
 			log := storetest.Text(t, storetest.Item(t, engine, table.NewKey("S#s", "HEAD")), "l")
 			spoil(t, engine, table.NewKey("L#"+log, fmt.Sprintf("E#%010d", 2)))
-			redelivered(t, s, "s", batch...)
-			redelivered(t, s, "s", ofA(t, 1))
-			redelivered(t, s, "s", ofA(t, 2))
-			refused(t, s, "s", event(t, "x", "b", "other"))
-			refused(t, s, "s", event(t, "a.2", "a", "other"))
+			redelivered(t, s, batch...)
+			redelivered(t, s, ofA(t, 1))
+			redelivered(t, s, ofA(t, 2))
+			refused(t, s, event(t, "x", "b", "other"))
+			refused(t, s, event(t, "a.2", "a", "other"))
 			mustAppend(t, s, alice, "s", ofA(t, 3))
 			want := []string{"1:a1", "2:" + large, "3:a2", "4:a3"}
 			if diff := cmp.Diff(want, texts(mustEvents(t, s, alice, "s", session.EventQuery{}))); diff != "" {

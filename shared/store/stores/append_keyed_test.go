@@ -83,7 +83,7 @@ func TestKeyedAppend(t *testing.T) {
 	if len(all) != 7 {
 		t.Errorf("%d events, want 7", len(all))
 	}
-	redelivered(t, s, "s", event(t, all[3].ID, "b", "b 1")) // sent by the id that it was answered with
+	redelivered(t, s, event(t, all[3].ID, "b", "b 1")) // sent by the id that it was answered with
 	if got := claims(t, engine); !slices.Equal(got, []string{"k2", "k3", "k5"}) {
 		t.Errorf("claims %v", got)
 	}

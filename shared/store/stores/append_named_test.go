@@ -23,20 +23,20 @@ import (
 )
 
 // redelivered requires that a batch is in the session already.
-func redelivered(t *testing.T, s *stores.Store, id string, events ...session.Event) {
+func redelivered(t *testing.T, s *stores.Store, events ...session.Event) {
 	t.Helper()
-	if _, n, err := s.Append(t.Context(), session.Append{SessionID: id, UserID: alice, Events: events}); err != nil || n != 0 {
+	if _, n, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: events}); err != nil || n != 0 {
 		t.Errorf("resend of %s: %d appended, %v; want a redelivery", events[0].ID, n, err)
 	}
 }
 
-func refused(t *testing.T, s *stores.Store, id string, events ...session.Event) {
+func refused(t *testing.T, s *stores.Store, events ...session.Event) {
 	t.Helper()
-	before := mustEvents(t, s, alice, id, session.EventQuery{View: session.All})
-	if _, n, err := s.Append(t.Context(), session.Append{SessionID: id, UserID: alice, Events: events}); !errors.Is(err, fault.Of(fault.Conflict)) {
+	before := mustEvents(t, s, alice, "s", session.EventQuery{View: session.All})
+	if _, n, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: events}); !errors.Is(err, fault.Of(fault.Conflict)) {
 		t.Errorf("append of %s: %d appended, %v; want a conflict", events[0].ID, n, err)
 	}
-	if after := mustEvents(t, s, alice, id, session.EventQuery{View: session.All}); len(after) != len(before) {
+	if after := mustEvents(t, s, alice, "s", session.EventQuery{View: session.All}); len(after) != len(before) {
 		t.Errorf("%d events after a refused append, want %d", len(after), len(before))
 	}
 }
@@ -75,11 +75,11 @@ func TestNamedIDs(t *testing.T) {
 			t.Errorf("claims %v", got)
 		}
 		for n := 4; n > 0; n-- {
-			redelivered(t, s, "s", ofA(t, n))
+			redelivered(t, s, ofA(t, n))
 		}
-		redelivered(t, s, "s", ofA(t, 1), ofA(t, 4))
-		refused(t, s, "s", event(t, "a.1", "a", "other"))
-		refused(t, s, "s", ofA(t, 9), event(t, "a.4", "a", "other"))
+		redelivered(t, s, ofA(t, 1), ofA(t, 4))
+		refused(t, s, event(t, "a.1", "a", "other"))
+		refused(t, s, ofA(t, 9), event(t, "a.4", "a", "other"))
 	})
 	t.Run("are found after their invocation's opening, and claimed there", func(t *testing.T) {
 		t.Parallel()
@@ -97,10 +97,10 @@ func TestNamedIDs(t *testing.T) {
 			t.Errorf("claims (-want +got):\n%s", diff)
 		}
 		for _, n := range []int{0, 39, 45, 50, 60, 61} {
-			redelivered(t, s, "s", ofA(t, n))
-			refused(t, s, "s", event(t, fmt.Sprint("a.", n), "a", "other"))
+			redelivered(t, s, ofA(t, n))
+			refused(t, s, event(t, fmt.Sprint("a.", n), "a", "other"))
 		}
-		redelivered(t, s, "s", event(t, "b.1", "b", "b1"), event(t, "c.1", "c", "c1"))
+		redelivered(t, s, event(t, "b.1", "b", "b1"), event(t, "c.1", "c", "c1"))
 	})
 	t.Run("are ordinary ids under another invocation", func(t *testing.T) {
 		t.Parallel()
@@ -108,14 +108,14 @@ func TestNamedIDs(t *testing.T) {
 		s := stores.New(engine)
 		mustCreate(t, s, alice, "s", nil)
 		mustAppend(t, s, alice, "s", ofA(t, 1))
-		refused(t, s, "s", event(t, "a.1", "b", "a1"))
-		refused(t, s, "s", event(t, "b.1", "b", "fine"), event(t, "a.1", "b", "not"))
+		refused(t, s, event(t, "a.1", "b", "a1"))
+		refused(t, s, event(t, "b.1", "b", "fine"), event(t, "a.1", "b", "not"))
 		mustAppend(t, s, alice, "s", event(t, "a.2", "b", "of b"), event(t, "step.1", "b", "of b"), event(t, "v2.0", "b", "of b"))
-		redelivered(t, s, "s", event(t, "a.2", "b", "of b"), event(t, "step.1", "b", "of b"))
-		refused(t, s, "s", ofA(t, 2))
+		redelivered(t, s, event(t, "a.2", "b", "of b"), event(t, "step.1", "b", "of b"))
+		refused(t, s, ofA(t, 2))
 		mustAppend(t, s, alice, "s", event(t, "c.7", "b", "before c"))
 		mustAppend(t, s, alice, "s", event(t, "", "c", "the first of c"))
-		refused(t, s, "s", event(t, "c.7", "c", "its own"))
+		refused(t, s, event(t, "c.7", "c", "its own"))
 		mustAppend(t, s, alice, "s", event(t, "c.8", "c", "its own"))
 		for _, id := range []string{"a.", ".1", "a.01", "a.1x", "a.-1", "a.+1", "a.1000000000", "a.1.x"} {
 			mustAppend(t, s, alice, "s", event(t, id, "b", "names no invocation"))
@@ -128,16 +128,16 @@ func TestNamedIDs(t *testing.T) {
 		for _, e := range [][2]string{{"a.2", "b"}, {"a.1", "a"}, {"z.1", "b"}, {"a.7", "b"}, {"b.9", "b"}} {
 			mustAppend(t, from, alice, "s", event(t, e[0], e[1], "as then"))
 		}
-		s := mustMove(t, mustExport(t, from, "s"))
-		redelivered(t, s, "s", event(t, "z.1", "b", "as then"), event(t, "a.1", "a", "as then"))
-		redelivered(t, s, "s", event(t, "a.2", "b", "as then"), event(t, "b.9", "b", "as then"))
+		s := mustMove(t, mustExport(t, from))
+		redelivered(t, s, event(t, "z.1", "b", "as then"), event(t, "a.1", "a", "as then"))
+		redelivered(t, s, event(t, "a.2", "b", "as then"), event(t, "b.9", "b", "as then"))
 		for _, id := range []string{"a.2", "a.7"} {
-			refused(t, s, "s", event(t, id, "a", "as then"))
+			refused(t, s, event(t, id, "a", "as then"))
 		}
-		refused(t, s, "s", event(t, "z.1", "z", "as then"))
-		refused(t, s, "s", event(t, "b.9", "a", "as then"))
+		refused(t, s, event(t, "z.1", "z", "as then"))
+		refused(t, s, event(t, "b.9", "a", "as then"))
 		mustAppend(t, s, alice, "s", event(t, "z.2", "z", "new"), event(t, "a.3", "a", "new"))
-		refused(t, s, "s", event(t, "z.1", "z", "as then"))
+		refused(t, s, event(t, "z.1", "z", "as then"))
 	})
 }
 
@@ -161,8 +161,8 @@ func TestNamedIDs_cost(t *testing.T) {
 		}
 	}
 	cost("another event of the opening", 2, 1, func() { mustAppend(t, s, alice, "s", event(t, "a.200", "a", "text")) })
-	cost("the newest event again", 2, 0, func() { redelivered(t, s, "s", event(t, "a.200", "a", "text")) })
-	cost("one of ten events ago", 4, 0, func() { redelivered(t, s, "s", event(t, "a.190", "a", "text")) })
+	cost("the newest event again", 2, 0, func() { redelivered(t, s, event(t, "a.200", "a", "text")) })
+	cost("one of ten events ago", 4, 0, func() { redelivered(t, s, event(t, "a.190", "a", "text")) })
 	for n := range 300 {
 		mustAppend(t, s, alice, "s", event(t, fmt.Sprint("b", n, ".1"), fmt.Sprint("b", n), "text"))
 	}

@@ -124,10 +124,10 @@ func TestAppend_remembered_head(t *testing.T) {
 		mustCreate(t, s, alice, "s", nil)
 		mustAppendA(t, s, 1, 4)
 		mustAppendA(t, other, 5, 6)
-		redelivered(t, s, "s", ofA(t, 5), ofA(t, 6))
+		redelivered(t, s, ofA(t, 5), ofA(t, 6))
 		mustAppendA(t, s, 7, 20)
 		mustAppendA(t, other, 21, 21)
-		refused(t, s, "s", event(t, "a.21", "a", "other"))
+		refused(t, s, event(t, "a.21", "a", "other"))
 	})
 }
 

@@ -125,7 +125,7 @@ func TestHeader_attributes(t *testing.T) {
 	mustEnd(t, s, refOf("s", "failed"), run.Failed, run.NewProblem("boom", "it broke"))
 	key := table.NewKey("S#s", "HEAD")
 	storetest.Spoil(t, engine, key, table.Set(table.At("rf"), "kept")) // no session has both
-	doc, exported := mustExport(t, s, "s"), storetest.Item(t, engine, key)
+	doc, exported := mustExport(t, s), storetest.Item(t, engine, key)
 
 	t.Run("of a fork", func(t *testing.T) {
 		for attribute, value := range map[string]any{

@@ -18,11 +18,11 @@ func impossibleNames() []string {
 	return []string{"", "user:", "a/b", "..", "user:a/b", "a\nb", "app:/"}
 }
 
-func mustExport(t *testing.T, s *stores.Store, id string) []byte {
+func mustExport(t *testing.T, s *stores.Store) []byte {
 	t.Helper()
 	var doc bytes.Buffer
-	if err := s.Export(t.Context(), alice, id, archive.NewWriter(&doc)); err != nil {
-		t.Fatalf("export session %s: %v", id, err)
+	if err := s.Export(t.Context(), alice, "s", archive.NewWriter(&doc)); err != nil {
+		t.Fatalf("export: %v", err)
 	}
 	return doc.Bytes()
 }
@@ -52,9 +52,9 @@ func TestImport_with_impossible_artifact_names(t *testing.T) {
 		mustRewind(t, s, "s", fmt.Sprint("undone-", i))
 		mustAppend(t, s, alice, "s", named(t, fmt.Sprint("kept-", i), map[string]int64{name: int64(i)}))
 	}
-	doc := mustExport(t, s, "s")
+	doc := mustExport(t, s)
 	moved := mustMove(t, doc, noon)
-	if diff := cmp.Diff(string(doc), string(mustExport(t, moved, "s"))); diff != "" {
+	if diff := cmp.Diff(string(doc), string(mustExport(t, moved))); diff != "" {
 		t.Errorf("exported again (-first +second):\n%s", diff)
 	}
 	t.Run("a rewind does the same in both", func(t *testing.T) {
@@ -69,6 +69,6 @@ func TestImport_with_impossible_artifact_names(t *testing.T) {
 				t.Errorf("events (-original +imported):\n%s", diff)
 			}
 		}
-		mustMove(t, mustExport(t, moved, "s"))
+		mustMove(t, mustExport(t, moved))
 	})
 }

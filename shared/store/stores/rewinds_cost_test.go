@@ -71,7 +71,7 @@ func afterRewinds(t *testing.T, n int) map[string]capacity.Usage {
 	measure("first page", page("s", session.EventQuery{}))
 	measure("a page in the middle", page("s", session.EventQuery{After: 3 * int64(n/2)}))
 	measure("rewind", func() { mustRewind(t, s, "s", "more") })
-	mustImport(t, s, mustExport(t, s, "s"), "moved")
+	mustImport(t, s, mustExport(t, s), "moved")
 	measure("rewind of what was imported", func() { mustRewind(t, s, "moved", "last") })
 	measure("first page of what was imported", page("moved", session.EventQuery{}))
 	measure("fork of what was imported", func() { mustFork(t, s, "moved", "copy", nil) })

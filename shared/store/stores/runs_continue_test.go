@@ -328,10 +328,10 @@ func TestContinuation_leaves_nothing(t *testing.T) {
 	if v := storetest.Item(t, engine, key)["rk"]; v != nil {
 		t.Errorf("the session's item still has %v", v)
 	}
-	doc := mustExport(t, s, "s")
+	doc := mustExport(t, s)
 	moved := mustMove(t, doc, stores.WithClock(c.now))
 	wantThread(t, moved, "s", shown(mustThread(t, s, "s"))...)
-	if diff := cmp.Diff(untimed(doc), untimed(mustExport(t, moved, "s"))); diff != "" {
+	if diff := cmp.Diff(untimed(doc), untimed(mustExport(t, moved))); diff != "" {
 		t.Errorf("exported again (-first +second):\n%s", diff)
 	}
 }

@@ -55,7 +55,7 @@ func TestEnqueue_and_the_session(t *testing.T) {
 		mustEnd(t, s, refOf("s", "one"), run.Completed, nil)
 		wantKind(t, s.Export(t.Context(), alice, "s", archive.NewWriter(io.Discard)), fault.Conflict)
 		mustCancel(t, s, "two")
-		mustExport(t, s, "s")
+		mustExport(t, s)
 	})
 	t.Run("a lost worker's run fails, and the queue goes on", func(t *testing.T) {
 		t.Parallel()

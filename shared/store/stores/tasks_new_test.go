@@ -67,7 +67,7 @@ func TestSave_that_stopped(t *testing.T) {
 			if diff := cmp.Diff([]string{}, taskIDs(t, s, "fork", 0)); diff != "" {
 				t.Errorf("tasks of the fork (-want +got):\n%s", diff)
 			}
-			mustExport(t, s, "s")
+			mustExport(t, s)
 		})
 	}
 }
