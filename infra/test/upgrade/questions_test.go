@@ -27,7 +27,7 @@ func ask(t *testing.T, s *system, keyed []request) []answer {
 	}
 	var own []string
 	for _, user := range []string{alice, bob, carol, dora, "nobody"} {
-		for _, path := range []string{"/sessions?exact=true&limit=7", "/sessions?shared=true", "/sessions?status=in_progress", "/sessions?status=failed", "/sessions?agent=data_analyst", "/sessions?q=quarter", "/feedback", "/feedback?type=down", "/automations", "/webhooks", "/me/data", "/me/usage"} {
+		for _, path := range []string{"/sessions?exact=true&limit=7", "/sessions?shared=true", "/sessions?status=in_progress", "/sessions?status=failed", "/sessions?agent=data_analyst", "/sessions?q=plain", "/sessions?q=quarter&in=messages", "/feedback", "/feedback?type=down", "/automations", "/webhooks", "/me/data", "/me/usage"} {
 			bodies := a.pages(user, path)
 			if user == alice && strings.HasPrefix(path, "/sessions?exact") {
 				for _, body := range bodies {

@@ -46,11 +46,11 @@ func TestRecord(t *testing.T) {
 }
 
 // allKinds are the kinds of items that the story must leave in the table: those that the
-// documentation of package store lists, without staged artifacts, what a lane has put
-// aside, and what readers store (compacted ranges, sets of words).
+// documentation of package store lists, without staged artifacts and what a lane has put
+// aside.
 func allKinds() []string {
 	return strings.Split("A STATE,AN …,AT …,AU …,DL LANE,DL P,ER ERASE,F …,FI …,HK HOOKS,HL …,HS …,IM …,K …,KA …,L A,L AI,"+
-		"L AN,L AT,L B,L C,L D,L E,L E#~,L F,L I,L QUEUE,L RT,L RUN,L SG,L STATE,L T,L T#~,L TI,L TV,"+
+		"L AN,L AT,L B,L C,L D,L E,L E#~,L F,L I,L P,L QUEUE,L RT,L RUN,L SG,L STATE,L T,L T#~,L TI,L TV,L WS,"+
 		"N …,NS …,Q USE,RU RUN,S HEAD,SH N,SH S,SH U,SHT T,SHU …,SIGN KEYS,ST …,U A,U STATE,UP …,"+
 		"W R,W W,WC W", ",")
 }

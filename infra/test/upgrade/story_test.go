@@ -283,13 +283,13 @@ func (w *teller) rewound() {
 		for k := range 3 {
 			w.post(http.StatusCreated, "/sessions/long/events", fmt.Sprintf(
 				`{"events":[{"invocation_id":"l-%d-%d","author":"user","content":{"role":"user","parts":[{"text":%q}]},"actions":{"state_delta":{"n":%d}}}]}`,
-				i, k, w.noise(1000), k))
+				i, k, w.noise(3000), k))
 		}
 		if i%2 == 1 {
 			w.rewind("long", fmt.Sprintf("l-%d-1", i-1))
 		}
 	}
-	for path := range strings.FieldsSeq("/thread /events /state /messages") {
+	for path := range strings.FieldsSeq("/thread /events?limit=500 /state /messages") {
 		w.get("/sessions/long" + path) // compacts
 	}
 	w.story.IDs["longfork"] = w.fork("long", `{"rewind_before_invocation_id":"l-20-0"}`)
@@ -333,5 +333,5 @@ func (w *teller) bodies() {
 	for i := range 150 {
 		w.says("words", fmt.Sprint("w-", i), `{}`)
 	}
-	w.get("/sessions?q=nowhere") // stores sets of words
+	w.get("/sessions?q=nowhere&in=messages") // stores sets of words
 }
