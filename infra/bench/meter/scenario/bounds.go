@@ -56,11 +56,11 @@ func Bounds() map[string]Bound {
 		BehindLarge: {Writes: Limit{Fixed: 3}, Reads: Limit{Fixed: 3}},
 		Fork:        {Writes: Limit{Fixed: 7}, Reads: Limit{Fixed: 6}},
 		// Such a fork may store which logs its ancestors have (ADR 74).
-		ForkDeep:    {Writes: Limit{Fixed: 9}, Reads: Limit{Fixed: 7}},
-		Rewind:      {Writes: Limit{Fixed: 5}, Reads: Limit{Fixed: 5}},
-		Create:      {Writes: Limit{Fixed: 2}, Reads: Limit{Fixed: 1}},
-		NewTask:     {Writes: Limit{Fixed: 5}, Reads: Limit{Fixed: 7}},
-		UpdateTask:  {Writes: Limit{Fixed: 2}, Reads: Limit{Fixed: 4}},
+		ForkDeep:   {Writes: Limit{Fixed: 9}, Reads: Limit{Fixed: 7}},
+		Rewind:     {Writes: Limit{Fixed: 5}, Reads: Limit{Fixed: 5}},
+		Create:     {Writes: Limit{Fixed: 2}, Reads: Limit{Fixed: 1}},
+		NewTask:    {Writes: Limit{Fixed: 5}, Reads: Limit{Fixed: 7}},
+		UpdateTask: {Writes: Limit{Fixed: 2}, Reads: Limit{Fixed: 4}},
 		Streamed: {
 			Writes: Limit{25, 0.078}, Reads: Limit{32, 0.014}, Fanout: Limit{Fixed: 15}, Goal: "100 W, 60 R for 1,000 tokens, with fan-out",
 		},
