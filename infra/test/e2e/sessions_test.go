@@ -122,6 +122,7 @@ func testSessionChanges(t *testing.T, sys *e2e.System) {
 			t.Errorf("a read says %s, the change said %s", read.Header.Get("ETag"), changed.Header.Get("ETag"))
 		}
 	})
+	t.Run("large metadata are shown wherever the session is", func(t *testing.T) { testLargeMetadata(t, sys) })
 	t.Run("If-Match accepts only the first of two writers", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
@@ -162,4 +163,47 @@ func texts(a *e2e.Answer, path string, want map[string]string) map[string]string
 		out[name] = a.Str(path + "." + name)
 	}
 	return out
+}
+
+// testLargeMetadata has metadata that are not in the session's header: every function that
+// shows the session must be permitted to read them.
+func testLargeMetadata(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	alice := sys.User(t, "alice")
+	large := func() e2e.M {
+		var random strings.Builder
+		for range 50 {
+			random.WriteString(uuid.NewString())
+		}
+		return e2e.M{"text": random.String()}
+	}
+	s := mustCreate(t, alice, e2e.M{"metadata": large()})
+	mustAppend(t, alice, s, event("one", "hello"), event("two", "findable"))
+	changed := large()
+	shown := alice.Patch(s, e2e.M{"metadata": changed}).Want(200).Raw("data.metadata")
+	fork := alice.Post(s+"/fork", nil).Want(201)
+	forked := sessionPath(fork.Str("data.id"))
+	alice.Patch(forked, e2e.M{"name": "renamed"}).Want(200)
+	alice.Post(api+"/sessions/import?id="+uuid.NewString(), string(alice.Get(forked+"/export").Want(200).Body)).Want(201)
+	for _, got := range []string{
+		shown, fork.Raw("data.metadata"), mustRewind(t, alice, s, "two", nil).Raw("data.session.metadata"),
+		alice.Get(s).Want(200).Raw("data.metadata"), alice.Get(forked).Want(200).Raw("data.metadata"),
+		alice.Get(s + "/thread").Want(200).Raw("data.session.metadata"),
+	} {
+		if want := `{"text":"` + changed["text"].(string) + `"}`; got != want {
+			t.Errorf("metadata %.60s, want %.60s", got, want)
+		}
+	}
+	for query, want := range map[string]int{"": 3, "?exact=true": 3, "?in=messages&q=findable": 2} {
+		listed := alice.Get(api+"/sessions"+query).Want(200).Each("data", "metadata.text")
+		if len(listed) != want {
+			t.Errorf("%q has %d sessions, want %d", query, len(listed), want)
+		}
+		for _, text := range listed {
+			if text != changed["text"] {
+				t.Errorf("%q has the metadata %.60s", query, text)
+			}
+		}
+	}
+	sys.User(t, "bob").Get(s).Want(403)
 }

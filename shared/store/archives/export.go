@@ -70,7 +70,7 @@ func (x *exporting) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	before, err := x.s.sessions.Render(x.h, x.at)
+	before, err := x.s.sessions.Render(ctx, x.h, x.at)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (x *exporting) unchanged(ctx context.Context, before session.Session) error
 	if err != nil {
 		return err
 	}
-	now, err := x.s.sessions.Render(h, at)
+	now, err := x.s.sessions.Render(ctx, h, at)
 	if err != nil {
 		return err
 	}

@@ -114,6 +114,7 @@ func (w *importing) header() (*sessions.Header, error) {
 	h.Created, h.LastActivity = from.CreatedTime, from.UpdatedTime
 	h.GSK = keys.ActivitySK(h.LastActivity, h.ID())
 	h.Log, h.Status, h.UnfinishedRun, h.KeptRun = w.rec.Log, from.Status, doc.SpentRun, doc.KeptRun
+	w.s.sessions.SetMetadata(h, meta) // in that log
 	h.ImportedBase, h.Branched = doc.TakenOver, doc.Branched
 	h.Epoch, h.Marker = log.Epoch, log.Marker
 	if h.Marker > 0 {

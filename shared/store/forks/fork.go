@@ -57,7 +57,7 @@ func (s *Store) forkFrom(ctx context.Context, source *sessions.Header, at eventl
 			return session.Session{}, err
 		}
 	}
-	return s.sessions.Render(h, eventlog.Head{Next: h.Base() + 1})
+	return s.sessions.Render(ctx, h, eventlog.Head{Next: h.Base() + 1})
 }
 
 // boundary is what a fork inherits: the timeline and the session's own state just

@@ -117,9 +117,15 @@ func (s *Store) forgetFork(ctx context.Context, source string, c *history.Child)
 
 // countFork returns the change of a source's header by a fork.
 func countFork(h *sessions.Header) table.Write {
+	same := []table.Condition{
+		h.Unforked(), records.Unchanged(sessions.HeaderEpoch, h.Epoch), records.Unchanged(sessions.HeaderTasks, h.Tasks), tasks.SameSaving(h),
+	}
+	if h.RefersToMetadata() { // which a change of the session would delete
+		same = append(same, table.Equal(table.At(sessions.HeaderVersion), h.Version))
+	}
 	return table.Update(keys.SessionKey(h.ID()), []table.Change{
 		table.Set(table.At(sessions.HeaderForkCount), h.ForkCount+1),
 		table.Set(table.At(sessions.HeaderLastActivity), h.ActiveAt()),
 		table.Remove(table.At(sessions.HeaderSaving)),
-	}, h.Unforked(), records.Unchanged(sessions.HeaderEpoch, h.Epoch), records.Unchanged(sessions.HeaderTasks, h.Tasks), tasks.SameSaving(h))
+	}, same...)
 }

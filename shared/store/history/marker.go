@@ -107,8 +107,8 @@ func (m *Marker) write(ctx context.Context, newest func() (bool, error)) error {
 // to it.
 func (m *Marker) attribution() eventlog.Attribution { return m.h.Attribution().By(m.chain) }
 
-func (m *Marker) result(r session.Rewind) (session.Rewound, error) {
+func (m *Marker) result(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	e := m.Rec.Events[0]
-	now, err := m.s.sessions.Render(m.h, m.at.After(m.Rec))
+	now, err := m.s.sessions.Render(ctx, m.h, m.at.After(m.Rec))
 	return r.Rewound(e, now, m.Plan.conflicts), err
 }

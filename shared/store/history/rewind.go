@@ -67,7 +67,7 @@ func (w *Rewinding) Run(ctx context.Context, r session.Rewind) (session.Rewound,
 			return session.Rewound{}, err
 		}
 	}
-	return m.result(r)
+	return m.result(ctx, r)
 }
 
 // Target returns the position that the rewind goes back to: that of the first
@@ -114,7 +114,7 @@ func (s *Store) rewoundBefore(ctx context.Context, h *sessions.Header, at eventl
 	if err != nil || found == nil || !found.Rec.IsRewind() {
 		return nil, err
 	}
-	now, err := s.sessions.Render(h, at)
+	now, err := s.sessions.Render(ctx, h, at)
 	if err != nil {
 		return nil, err
 	}

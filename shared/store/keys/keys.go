@@ -50,6 +50,7 @@ const (
 	PrefixLink        = "AT#"
 	PrefixStaged      = "UA#"
 	PrefixWordSet     = "WS#"
+	PrefixMetadata    = "MD#"
 
 	GpkDeleted = "GONE"
 	GpkImport  = "IMPORT"

@@ -316,5 +316,5 @@ func (s *Store) Get(ctx context.Context, userID, id string) (session.Session, er
 	if err != nil {
 		return session.Session{}, err
 	}
-	return s.sessions.Render(h, at)
+	return s.sessions.Render(ctx, h, at)
 }

@@ -69,7 +69,7 @@ func (r *sessionSearch) found(ctx context.Context, match *session.Match) (sessio
 	if now.Log != r.h.Log || now.Epoch != r.h.Epoch {
 		return session.Session{}, eventlog.ErrRewound
 	}
-	out, err := r.s.sessions.Render(now, r.at)
+	out, err := r.s.sessions.Render(ctx, now, r.at)
 	out.Match = match
 	return out, err
 }

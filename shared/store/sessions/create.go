@@ -33,7 +33,7 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 		case err != nil:
 			return session.Session{}, fmt.Errorf("create session %s: %w", n.ID, err)
 		}
-		return s.Render(h, at)
+		return s.Render(ctx, h, at)
 	})
 }
 
@@ -55,11 +55,12 @@ func (s *Store) NewHeader(n session.New, meta []byte) *Header {
 	now, k := s.Millis(), keys.SessionKey(n.ID)
 	h := &Header{
 		PK: k.PK, SK: k.SK, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
-		Status: session.Idle, Meta: meta, Log: s.NewLog(), Version: 1,
+		Status: session.Idle, Log: s.NewLog(), Version: 1,
 		Created: now, LastActivity: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, CausedBy: n.Chain,
 		GPK: keys.ActivityPK(n.UserID), GSK: keys.ActivitySK(now, n.ID),
 	}
 	h.setRetention(session.RetainedFor(n.Retention, s.retention(n.Agent)))
+	s.SetMetadata(h, meta)
 	return h
 }
 
@@ -83,7 +84,7 @@ func (s *Store) created(ctx context.Context, n session.New) (*session.Session, e
 	if err != nil {
 		return nil, err
 	}
-	existing, err := s.Render(h, at)
+	existing, err := s.Render(ctx, h, at)
 	return &existing, err
 }
 
@@ -167,13 +168,18 @@ func (s *Store) Update(ctx context.Context, userID, id string, p session.Patch) 
 		if err != nil {
 			return session.Session{}, err
 		}
-		return s.Render(h, at)
+		return s.Render(ctx, h, at)
 	})
 }
 
 // patch writes the change if the header has the version that was read.
 func (s *Store) patch(ctx context.Context, h *Header, p session.Patch) error {
 	unchanged := table.And(h.SameLog(), table.Equal(table.At(HeaderVersion), h.Version))
+	was, replaces := h.replaceable()
+	replaces = replaces && p.Metadata != nil
+	if replaces {
+		unchanged = table.And(unchanged, h.Unforked())
+	}
 	h.Version++
 	h.LastActivity = max(s.Millis(), h.LastActivity+1)
 	h.GSK = keys.ActivitySK(h.LastActivity, h.ID())
@@ -187,24 +193,50 @@ func (s *Store) patch(ctx context.Context, h *Header, p session.Patch) error {
 		changes = append(changes, table.Set(table.At(headerName), h.Name))
 	}
 	if p.Metadata != nil {
-		var err error
-		if h.Meta, err = s.content.Encode(p.Metadata); err != nil {
+		meta, err := s.content.Encode(p.Metadata)
+		if err != nil {
 			return err
+		}
+		if item := s.SetMetadata(h, meta); item != nil {
+			if err := s.DB.Put(ctx, item); err != nil {
+				return err
+			}
 		}
 		changes = append(changes, table.Set(table.At(headerMeta), h.Meta))
 	}
+	var err error
 	if p.Retention != nil {
 		kept, timer := s.retentionChange(h, *p.Retention)
-		return s.DB.Transact(ctx, table.Update(keys.SessionKey(h.ID()), append(changes, kept...), unchanged), timer)
+		err = s.DB.Transact(ctx, table.Update(keys.SessionKey(h.ID()), append(changes, kept...), unchanged), timer)
+	} else {
+		err = s.DB.Update(ctx, keys.SessionKey(h.ID()), changes, unchanged)
 	}
-	return s.DB.Update(ctx, keys.SessionKey(h.ID()), changes, unchanged)
+	switch {
+	case err == nil && replaces:
+		s.forgetMetadata(ctx, was)
+	case errors.Is(err, table.ErrConditionFailed) && h.metadata != nil && p.Metadata != nil:
+		k, _ := metadataKey(h.Meta)
+		s.forgetMetadata(ctx, k)
+	}
+	return err
+}
+
+// forgetMetadata deletes an item that no header refers to. If that fails, it stays until the
+// log is deleted.
+func (s *Store) forgetMetadata(ctx context.Context, k table.Key) {
+	if err := s.DB.BatchWrite(ctx, []table.Write{table.Delete(k)}); err != nil {
+		s.Log.WarnContext(ctx, "metadata that were replaced stay until their log is deleted", "error", err)
+	}
 }
 
 // CreateWrites returns the writes that belong to a new session's header, and
-// completes the header: the retention timer, and the count of the user's sessions
+// completes the header: the item with large metadata, the retention timer, and the count of the user's sessions
 // if it is limited. Without either a session costs no more.
 func (s *Store) CreateWrites(h *Header) []table.Write {
 	var writes []table.Write
+	if k, ok := metadataKey(h.Meta); ok && h.metadata != nil {
+		writes = append(writes, table.Put(metadataItem{PK: k.PK, SK: k.SK, Meta: h.metadata}))
+	}
 	if h.Retention > 0 {
 		writes = append(writes, h.setTimer(max(h.Created, h.LastActivity)))
 	}

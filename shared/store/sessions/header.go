@@ -18,7 +18,7 @@ type Header struct {
 	Agent        string         `dynamodbav:"agent"`
 	Name         string         `dynamodbav:"name"`
 	Status       session.Status `dynamodbav:"status"`
-	Meta         []byte         `dynamodbav:"m"`
+	Meta         []byte         `dynamodbav:"m"` // or a reference to the item with them
 	Log          string         `dynamodbav:"l"` // its own log; a session created again has another
 	Epoch        int64          `dynamodbav:"e,omitempty"`
 	Version      int64          `dynamodbav:"v"`
@@ -75,6 +75,7 @@ type Header struct {
 	Saving   map[string]Saving `dynamodbav:"sv,omitempty"` // by task
 	Recorded bool              `dynamodbav:"-"`            // whether a save that read this header has written when it was
 	large    bool              // of headerForAppend: whether it takes more than a read unit
+	metadata []byte            // what Meta refers to, if it was read
 }
 
 // The header's attributes that changes and conditions name.

@@ -25,7 +25,7 @@ func (h *Header) Unmatchable(err error) error {
 		if table.Text(f.Found, table.PK) != h.PK || table.Text(f.Found, table.SK) != h.SK || table.Decode(f.Found, &met) != nil {
 			continue
 		}
-		if met.Log == h.Log && met.ForkCount == h.ForkCount && met.Epoch == h.Epoch && met.Tasks == h.Tasks && maps.Equal(met.Saving, h.Saving) {
+		if met.Log == h.Log && met.ForkCount == h.ForkCount && met.Epoch == h.Epoch && met.Tasks == h.Tasks && met.Version == h.Version && maps.Equal(met.Saving, h.Saving) {
 			return fmt.Errorf("%w: the attributes of session %s have another form than this version writes", table.ErrUnreadable, h.ID())
 		}
 	}

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -100,14 +99,14 @@ func (s *reader) Holds(ctx context.Context, l eventlog.Log) error {
 func (*Store) StillHolds(l eventlog.Log) table.Write { return Ref{ID: l.Session, Log: l.Name}.Check() }
 
 // Render returns the domain's session for a header and the head of its log.
-func (s *reader) Render(h *Header, at eventlog.Head) (session.Session, error) {
-	return s.render(h, at.Last(), max(h.Created, h.ActiveAt(), at.Time))
+func (s *reader) Render(ctx context.Context, h *Header, at eventlog.Head) (session.Session, error) {
+	return s.render(ctx, h, at.Last(), max(h.Created, h.ActiveAt(), at.Time))
 }
 
-func (s *reader) render(h *Header, head, updated int64) (session.Session, error) {
-	var meta json.RawMessage
-	if err := s.content.Decode(h.Meta, &meta); err != nil {
-		return session.Session{}, fmt.Errorf("metadata of session %s: %w", h.ID(), err)
+func (s *reader) render(ctx context.Context, h *Header, head, updated int64) (session.Session, error) {
+	meta, err := s.Metadata(ctx, h)
+	if err != nil {
+		return session.Session{}, err
 	}
 	out := session.Session{
 		ID:          h.ID(),

@@ -100,20 +100,26 @@ func (s *Store) readSessions(ctx context.Context, q session.ListQuery, ids []str
 		return nil, err
 	}
 	out := make([]session.Session, len(ids))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(records.Parallel)
+	headers := make([]*Header, 0, len(items))
 	for _, item := range items {
 		var h Header
 		if err := table.Decode(item, &h); err != nil {
 			s.LeftOut(ctx, records.KeyOf(item), err)
 			continue
 		}
-		if h.User != q.UserID {
-			continue
+		if h.User == q.UserID {
+			headers = append(headers, &h)
 		}
+	}
+	if err := s.readMetadata(ctx, headers...); err != nil {
+		return nil, err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(records.Parallel)
+	for _, h := range headers {
 		group.Go(func() error {
 			var err error
-			out[slices.Index(ids, h.ID())], err = s.listed(ctx, &h, q.Exact)
+			out[slices.Index(ids, h.ID())], err = s.listed(ctx, h, q.Exact)
 			return err
 		})
 	}
@@ -140,13 +146,13 @@ func (s *Store) listed(ctx context.Context, h *Header, exact bool) (session.Sess
 }
 
 // row returns what the header alone says of a session.
-func (s *Store) row(_ context.Context, h *Header) (session.Session, error) {
+func (s *Store) row(ctx context.Context, h *Header) (session.Session, error) {
 	millis, _, _ := strings.Cut(h.GSK, "#")
 	onTop, err := strconv.ParseInt(millis, 10, 64)
 	if err != nil {
 		return session.Session{}, fmt.Errorf("position of session %s: %w: %w", h.ID(), table.ErrUnreadable, err)
 	}
-	return s.render(h, 0, onTop)
+	return s.render(ctx, h, 0, onTop)
 }
 
 // exactRow also reads the newest entry of the log.
@@ -159,7 +165,7 @@ func (s *Store) exactRow(ctx context.Context, h *Header) (session.Session, error
 	if newest != nil {
 		at = eventlog.Head{}.After(newest)
 	}
-	return s.Render(h, at)
+	return s.Render(ctx, h, at)
 }
 
 // Candidate is a session of a list that is searched.

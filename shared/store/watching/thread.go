@@ -47,7 +47,7 @@ func (s *Store) thread(
 	if h, err = s.sameStatus(ctx, h); err != nil {
 		return run.Thread{}, err
 	}
-	if t.Session, err = s.sessions.Render(h, at); err != nil {
+	if t.Session, err = s.sessions.Render(ctx, h, at); err != nil {
 		return run.Thread{}, err
 	}
 	if active != nil {
