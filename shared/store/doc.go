@@ -26,6 +26,7 @@
 //	task as earlier forks see it  L#log        TV#position#task#fork
 //	compacted range of a log      L#log        P#last position
 //	words of a range of a log     L#log        WS#first position
+//	large metadata                L#log        MD#id
 //	deleted log                   L#log        E#~, T#~
 //	user state, app state         U#app/user, A#app   STATE
 //	feedback                      F#user       time#id

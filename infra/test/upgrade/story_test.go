@@ -329,6 +329,9 @@ func (w *teller) bodies() {
 			`{"events":[{"id":"large-%[1]d","invocation_id":"large-%[1]d","author":"user","content":{"role":"user","parts":[{"text":%[2]q}]},"actions":{"state_delta":{"n":%[1]d}}}]}`, i, text))
 	}
 	w.task("large", "big", w.noise(90_000), http.StatusCreated)
+	w.create(fmt.Sprintf(`{"id":"described","metadata":{"text":%q}}`, w.noise(2000)))
+	w.fork("described", `{}`)
+	w.send(http.StatusOK, http.MethodPatch, "/sessions/described", fmt.Sprintf(`{"metadata":{"text":%q}}`, w.noise(3000)))
 	w.create(`{"id":"words"}`)
 	for i := range 150 {
 		w.says("words", fmt.Sprint("w-", i), `{}`)
