@@ -37,6 +37,18 @@ describe('the list of sessions', () => {
     expect(ids()).toEqual(['b', 'c', 'a']);
   });
 
+  test('tells whose answers have ended since they were open', async () => {
+    const running = { status: 'in_progress' } as const;
+    pages = { '': [[at('c', 30, running), at('b', 20, running), at('a', 10)], null] };
+    await sessions.refresh();
+    expect([...sessions.answered.value]).toEqual([]);
+    pages[''] = [[at('c', 31), at('b', 21, { status: 'failed' }), at('a', 10)], null];
+    await sessions.refresh();
+    expect([...sessions.answered.value]).toEqual(['c']);
+    sessions.see('c');
+    expect([...sessions.answered.value]).toEqual([]);
+  });
+
   test('removes sessions deleted elsewhere', async () => {
     pages = { '': [[at('c', 30), at('b', 20)], null] };
     await sessions.refresh();

@@ -20,6 +20,8 @@ export class Sessions {
   readonly loaded = signal(false);
   readonly loading = signal(false);
   readonly failed = signal(false);
+  /** The sessions whose answers have ended since they were last open. */
+  readonly answered = signal<ReadonlySet<string>>(new Set());
   readonly #next = signal<string | null>(null);
   readonly more = computed(() => this.#next.value !== null);
 
@@ -122,6 +124,12 @@ export class Sessions {
     this.changed();
   }
 
+  /** Takes it that the user has seen the newest answer of a session. */
+  see(id: string): void {
+    if (!this.answered.peek().has(id)) return;
+    this.answered.value = new Set([...this.answered.peek()].filter((other) => other !== id));
+  }
+
   readonly #wake = (): void => {
     if (document.visibilityState === 'visible') void this.refresh();
   };
@@ -167,6 +175,8 @@ export class Sessions {
 
   #take(list: ListedSession[], next: string | null): void {
     batch(() => {
+      const ended = endedIn(this.list.value, list);
+      if (ended.length > 0) this.answered.value = new Set([...this.answered.value, ...ended]);
       this.list.value = same(this.list.value, list);
       this.#next.value = next;
       this.loaded.value = true;
@@ -180,6 +190,12 @@ export class Sessions {
     const interval = this.kind === 'mine' ? POLL_INTERVAL : SHARED_INTERVAL;
     this.#timer = setTimeout(() => void this.refresh(), interval);
   }
+}
+
+/** The sessions whose runs have ended between two lists. */
+function endedIn(old: readonly ListedSession[], list: readonly ListedSession[]): string[] {
+  const running = new Set(old.flatMap(({ id, status }) => (status === 'in_progress' ? id : [])));
+  return list.flatMap(({ id, status }) => (running.has(id) && status === 'idle' ? id : []));
 }
 
 // Keeps the old list if nothing has changed, so that nothing is rendered again.

@@ -11,6 +11,7 @@ import type { Row } from '../../store/turns';
 import { useAddress } from '../history/address';
 import { useReveal } from '../history/reveal';
 import { IconButton } from '../kit/icon-button';
+import { Skeleton } from '../kit/skeleton';
 import { MessageView } from '../message/message';
 import { Failure } from './failure';
 import { useNewestFirst } from './newest';
@@ -71,6 +72,7 @@ export function Thread({ chat, rows: all }: { chat: Chat; rows: readonly Row[] }
         <div class="thread-content" ref={content}>
           <div class="older-edge" ref={sentinel} />
           <OlderLine older={chat.older} />
+          {!loaded.value && rows.length === 0 && <Skeleton class="older-line" rows={6} />}
           <Virtualizer
             ref={list}
             scrollRef={scroller}

@@ -10,7 +10,14 @@ import { useSessionMenu } from '../session-menu';
 
 const STATUS = { idle: '', in_progress: 'Answering', failed: 'Failed' };
 
-export function SessionLink({ session }: { session: ListedSession }) {
+interface Props {
+  session: ListedSession;
+  /** Whether an answer has ended that the user has not seen. */
+  answered: boolean;
+  see: () => void;
+}
+
+export function SessionLink({ session, answered, see }: Props) {
   const { drawer } = useView();
   const href = `/s/${encodeURIComponent(session.id)}`;
   const [here] = useRoute(href);
@@ -19,7 +26,11 @@ export function SessionLink({ session }: { session: ListedSession }) {
   useEffect(() => {
     if (here) element.current?.scrollIntoView({ block: 'nearest' });
   }, [here]);
-  const status = STATUS[session.status];
+  useEffect(() => {
+    if (here && answered) see();
+  }, [here, answered]);
+  const unseen = answered && !here && session.status === 'idle';
+  const status = unseen ? 'New answer' : STATUS[session.status];
   return (
     <li ref={element} class="session" data-here={here} data-testid="session">
       <Link
@@ -42,7 +53,12 @@ export function SessionLink({ session }: { session: ListedSession }) {
           )}
         </span>
         {status && (
-          <span class={`dot ${session.status}`} role="img" aria-label={status} title={status} />
+          <span
+            class={`dot ${unseen ? 'unseen' : session.status}`}
+            role="img"
+            aria-label={status}
+            title={status}
+          />
         )}
       </Link>
       {items.length > 0 && (

@@ -8,6 +8,7 @@ import type { ListKind, Sessions } from '../../store/sessions';
 import { useApp, useView } from '../context';
 import { useCopy } from '../kit/copy';
 import { IconButton } from '../kit/icon-button';
+import { Skeleton } from '../kit/skeleton';
 import { dayOf } from '../kit/time';
 import { searchPath } from '../search/address';
 import { SessionLink } from './item';
@@ -27,9 +28,10 @@ export function SessionList({ kind }: { kind: ListKind }) {
     return () => sessions.pause();
   }, [kind, sessions]);
   if (!sessions) return null;
-  const { list, loaded, more, query, failed } = sessions;
+  const { list, loaded, more, query, failed, answered } = sessions;
   if (!loaded.value) {
-    return <p class="hint sessions">{failed.value ? 'The sessions could not be loaded.' : ''}</p>;
+    if (!failed.value) return <Skeleton class="sessions" rows={6} />;
+    return <p class="hint sessions">The sessions could not be loaded.</p>;
   }
   return (
     <nav class="sessions" aria-label="Sessions">
@@ -42,7 +44,12 @@ export function SessionList({ kind }: { kind: ListKind }) {
           <h2>{day}</h2>
           <ul>
             {group.map((session) => (
-              <SessionLink key={session.id} session={session} />
+              <SessionLink
+                key={session.id}
+                session={session}
+                answered={answered.value.has(session.id)}
+                see={() => sessions.see(session.id)}
+              />
             ))}
           </ul>
         </section>
