@@ -21,7 +21,7 @@ export function UserMenu() {
   return (
     <footer class="account">
       <CircleUser size={20} aria-hidden="true" />
-      <span class="account-name" dir="auto" data-testid="user">
+      <span class="account-name" dir="auto" data-testid="user" title={auth.user.value?.name}>
         {auth.user.value?.name}
       </span>
       <Link
