@@ -77,7 +77,7 @@ func TestClient(t *testing.T) {
 			method: http.MethodPatch, path: "/api/v1/sessions/s1", body: `{"name":1}`, mark: contract.BadRequest,
 			answer: answer{
 				status: 400, contentType: "application/problem+json",
-				body: `{"type":"about:blank","title":"Bad Request","status":400,"detail":"/name must be a string"}`,
+				body: `{"type":"about:blank","code":"malformed_field","title":"Bad Request","status":400,"detail":"/name must be a string"}`,
 			},
 		},
 		"checks the response to a bad request": {

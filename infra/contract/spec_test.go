@@ -52,7 +52,7 @@ func mustEventNames(t *testing.T) []string {
 	return slices.Compact(names)
 }
 
-func mustTemplateRoutes(t *testing.T) []contract.Route {
+func mustTemplate(t *testing.T) *samtemplate.Template {
 	t.Helper()
 	root, err := repo.Root("")
 	if err != nil {
@@ -64,6 +64,12 @@ func mustTemplateRoutes(t *testing.T) []contract.Route {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return template
+}
+
+func mustTemplateRoutes(t *testing.T) []contract.Route {
+	t.Helper()
+	template := mustTemplate(t)
 	var routes []contract.Route
 	for _, function := range template.Functions {
 		if function.LogicalID == "ConsoleFunction" {

@@ -75,7 +75,7 @@ func (i Identities) Caller(t Token, named ...string) (access.Caller, error) {
 		c.Admin = i.admins.includes(t)
 		return c, nil
 	case c.Service == "":
-		return access.Caller{}, fault.Field(fault.Forbidden, access.UserHeader, "is a service's to send, and this token is no service's")
+		return access.Caller{}, fault.Field(fault.ServiceRequired, access.UserHeader, "is a service's to send, and this token is no service's")
 	case len(named) > 1:
 		return access.Caller{}, fault.Field(fault.Malformed, access.UserHeader, "must name one user")
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,7 @@ const streamIdle = 5 * time.Minute
 const (
 	internalError = "Internal server error"
 	tooLong       = "Request Too Long"
+	unknownPath   = "Missing Authentication Token"
 )
 
 // RESTOptions configure a REST.
@@ -127,7 +129,7 @@ func (g *REST) serve(rw http.ResponseWriter, r *http.Request, access *Access) {
 		access.Status = g.preflight(rw, r)
 		return
 	default:
-		access.Status = g.refuse(rw, http.StatusForbidden, "Missing Authentication Token")
+		access.Status = g.refuse(rw, http.StatusForbidden, unknownPath)
 		return
 	}
 	body, refused := readBody(rw, r)
@@ -202,26 +204,47 @@ func (g *REST) authorize(r *http.Request, to route, request *proxyRequest) error
 	return err
 }
 
-// refuse writes an error of the gateway, with the headers that the template
-// configures for such errors.
+// refuse writes an error of the gateway as the template configures it: by its own type
+// or, if that is not configured, by the default of its class.
 func (g *REST) refuse(rw http.ResponseWriter, status int, message string) int {
-	kind := "DEFAULT_4XX"
+	configured, ok := g.opts.API.Errors[errorType(status, message)]
 	switch {
+	case ok:
 	case status >= http.StatusInternalServerError:
-		kind = "DEFAULT_5XX"
-	case status == http.StatusUnauthorized && g.opts.API.ErrorHeaders["UNAUTHORIZED"] != nil:
-		kind = "UNAUTHORIZED" // instead of the default, whose headers are not added
+		configured = g.opts.API.Errors["DEFAULT_5XX"]
+	default:
+		configured = g.opts.API.Errors["DEFAULT_4XX"]
 	}
-	for name, value := range g.opts.API.ErrorHeaders[kind] {
+	for name, value := range configured.Headers {
 		rw.Header().Set(name, value)
 	}
-	body, ok := g.opts.API.ErrorBodies[kind]
-	if !ok {
+	status = cmp.Or(configured.Status, status)
+	if configured.Body == "" {
 		return refuse(rw, status, message)
 	}
 	quoted := strconv.Quote(message) // plain ASCII without quotes
 	rw.Header().Set("Content-Type", "application/json")
 	rw.WriteHeader(status)
-	_, _ = io.WriteString(rw, strings.ReplaceAll(body, "$context.error.messageString", quoted)) // the caller may have disconnected
+	_, _ = io.WriteString(rw, strings.ReplaceAll(configured.Body, "$context.error.messageString", quoted)) // the caller may have disconnected
 	return status
+}
+
+// errorType returns API Gateway's type of an error, "" for one that has only a default.
+func errorType(status int, message string) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "UNAUTHORIZED"
+	case http.StatusForbidden:
+		if message == unknownPath {
+			return "MISSING_AUTHENTICATION_TOKEN"
+		}
+		return "ACCESS_DENIED"
+	case http.StatusRequestEntityTooLarge:
+		return "REQUEST_TOO_LARGE"
+	case http.StatusTooManyRequests:
+		return "THROTTLED"
+	case http.StatusGatewayTimeout:
+		return "INTEGRATION_TIMEOUT"
+	}
+	return ""
 }

@@ -120,6 +120,13 @@ func TestRESTRefuses(t *testing.T) {
 			}
 		})
 	}
+	t.Run("returns the configured status for an unknown path", func(t *testing.T) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/nothing", http.NoBody)
+		got := serve(mustREST(t, restSetup{functions: &restFunctions{}}), r)
+		if got.Code != http.StatusNotFound || got.Body.String() != `{"detail":"Missing Authentication Token"}` {
+			t.Errorf("%d %s", got.Code, got.Body)
+		}
+	})
 	t.Run("returns 504 when the function times out", func(t *testing.T) {
 		g := mustREST(t, restSetup{functions: &restFunctions{hang: true}, timeout: 10 * time.Millisecond})
 		if recorder := serve(g, httptest.NewRequestWithContext(t.Context(), http.MethodGet, watchPath, http.NoBody)); recorder.Code != http.StatusGatewayTimeout {
@@ -302,11 +309,17 @@ func mustREST(t *testing.T, s restSetup) *gateway.REST {
 			LogicalID: "Stream", Stage: "live", Throttle: s.throttle,
 			CORS:   &samtemplate.RESTCORS{AllowOrigin: "*", AllowHeaders: "authorization", MaxAge: "60"},
 			Lambda: map[string]samtemplate.LambdaAuthorizer{"Token": {Function: "Authorizer"}},
-			ErrorHeaders: map[string]map[string]string{
-				"DEFAULT_4XX": {"Access-Control-Allow-Origin": "*"}, "DEFAULT_5XX": {"Access-Control-Allow-Origin": "*"},
-				"UNAUTHORIZED": {"Access-Control-Allow-Origin": "*", "WWW-Authenticate": "Bearer"},
+			Errors: map[string]samtemplate.GatewayError{
+				"DEFAULT_4XX": {Headers: map[string]string{"Access-Control-Allow-Origin": "*"}},
+				"DEFAULT_5XX": {Headers: map[string]string{"Access-Control-Allow-Origin": "*"}},
+				"UNAUTHORIZED": {
+					Headers: map[string]string{"Access-Control-Allow-Origin": "*", "WWW-Authenticate": "Bearer"},
+					Body:    `{"error":{"message":$context.error.messageString}}`,
+				},
+				"MISSING_AUTHENTICATION_TOKEN": {
+					Status: 404, Headers: map[string]string{"Access-Control-Allow-Origin": "*"}, Body: `{"detail":$context.error.messageString}`,
+				},
 			},
-			ErrorBodies: map[string]string{"UNAUTHORIZED": `{"error":{"message":$context.error.messageString}}`},
 		},
 		Functions: []samtemplate.Function{{LogicalID: "Watch", Routes: []samtemplate.Route{{
 			API: "Stream", Method: "GET", Path: "/api/v1/sessions/{session_id}/watch", Authorizer: "Token",

@@ -23,11 +23,14 @@ func TestGateways(t *testing.T) {
 				AllowOrigin: "*", AllowMethods: "GET,OPTIONS", AllowHeaders: "authorization,last-event-id", MaxAge: "3600",
 			},
 			Lambda: map[string]samtemplate.LambdaAuthorizer{"Token": {Function: "AuthorizerFunction"}},
-			ErrorHeaders: map[string]map[string]string{
-				"DEFAULT_4XX": {"Access-Control-Allow-Origin": "*"}, "DEFAULT_5XX": {"Access-Control-Allow-Origin": "*"},
-				"UNAUTHORIZED": {"Access-Control-Allow-Origin": "*", "WWW-Authenticate": "Bearer"},
+			Errors: map[string]samtemplate.GatewayError{
+				"DEFAULT_4XX": {Headers: map[string]string{"Access-Control-Allow-Origin": "*"}},
+				"DEFAULT_5XX": {Headers: map[string]string{"Access-Control-Allow-Origin": "*"}},
+				"UNAUTHORIZED": {
+					Status: 401, Body: `{"error":$context.error.messageString}`,
+					Headers: map[string]string{"Access-Control-Allow-Origin": "*", "WWW-Authenticate": "Bearer"},
+				},
 			},
-			ErrorBodies: map[string]string{"UNAUTHORIZED": `{"error":$context.error.messageString}`},
 		}}
 		if diff := cmp.Diff(want, got.RESTAPIs); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -79,7 +82,7 @@ func TestGatewaysRefused(t *testing.T) {
 	}
 	const authorizers = "Authorizers: {T: {FunctionArn: !GetAtt F.Arn, FunctionPayloadType: REQUEST, Identity: {ReauthorizeEvery: 0}}}"
 	for _, test := range []struct{ name, text, reason string }{
-		{"a gateway response of another kind", rest("GatewayResponses: {THROTTLED: {}}"), "THROTTLED is not supported"},
+		{"a gateway response of another kind", rest("GatewayResponses: {QUOTA_EXCEEDED: {}}"), "QUOTA_EXCEEDED is not supported"},
 		{"a preflight request that needs a token", rest("Cors: {AllowOrigin: \"'*'\"}, Auth: {DefaultAuthorizer: T, " + authorizers + "}"), "AddDefaultAuthorizerToCorsPreflight"},
 		{"a TOKEN authorizer", rest("Auth: {Authorizers: {T: {FunctionArn: !GetAtt F.Arn}}}"), "only FunctionPayloadType REQUEST"},
 		{

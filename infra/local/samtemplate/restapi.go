@@ -23,6 +23,7 @@ type restAPIProperties struct {
 		Authorizers map[string]restAuthorizerProperties `yaml:"Authorizers"`
 	} `yaml:"Auth"`
 	GatewayResponses map[string]struct {
+		Status     int `yaml:"StatusCode"`
 		Parameters struct {
 			Headers map[string]string `yaml:"Headers"`
 		} `yaml:"ResponseParameters"`
@@ -40,6 +41,12 @@ type restAPIProperties struct {
 	TracingEnabled        any `yaml:"TracingEnabled"`
 }
 
+// gatewayErrors are the types of a REST API's errors that the local gateway makes.
+var gatewayErrors = []string{
+	"DEFAULT_4XX", "DEFAULT_5XX", "UNAUTHORIZED", "ACCESS_DENIED", "MISSING_AUTHENTICATION_TOKEN", "REQUEST_TOO_LARGE",
+	"THROTTLED", "INTEGRATION_TIMEOUT",
+}
+
 type restAuthorizerProperties struct {
 	FunctionArn string `yaml:"FunctionArn"`
 	PayloadType string `yaml:"FunctionPayloadType"`
@@ -49,7 +56,7 @@ type restAuthorizerProperties struct {
 }
 
 func buildRESTAPI(r *resolver, id string, entry resource) (RESTAPI, error) {
-	api := RESTAPI{LogicalID: id, Lambda: map[string]LambdaAuthorizer{}, ErrorHeaders: map[string]map[string]string{}, ErrorBodies: map[string]string{}}
+	api := RESTAPI{LogicalID: id, Lambda: map[string]LambdaAuthorizer{}, Errors: map[string]GatewayError{}}
 	var p restAPIProperties
 	if err := r.properties(id, entry, "Api", &p); err != nil {
 		return api, err
@@ -67,20 +74,20 @@ func buildRESTAPI(r *resolver, id string, entry resource) (RESTAPI, error) {
 		api.Lambda[name] = authorizer
 	}
 	for kind, response := range p.GatewayResponses {
-		if !slices.Contains([]string{"DEFAULT_4XX", "DEFAULT_5XX", "UNAUTHORIZED"}, kind) {
+		if !slices.Contains(gatewayErrors, kind) {
 			return api, at(entry.node, "REST API %s: gateway response %s is not supported", id, kind)
 		}
-		headers := map[string]string{}
+		configured := GatewayError{Status: response.Status, Headers: map[string]string{}}
 		for name, value := range response.Parameters.Headers {
-			headers[name] = unquote(value)
+			configured.Headers[name] = unquote(value)
 		}
-		api.ErrorHeaders[kind] = headers
 		for mediaType, body := range response.Templates {
 			if mediaType != "application/json" {
 				return api, at(entry.node, "REST API %s: a gateway response of the type %s is not supported", id, mediaType)
 			}
-			api.ErrorBodies[kind] = body
+			configured.Body = body
 		}
+		api.Errors[kind] = configured
 	}
 	if p.CORS != nil && p.Auth.Default != "" && (p.Auth.OnPreflight == nil || *p.Auth.OnPreflight) {
 		return api, at(entry.node, "REST API %s: without AddDefaultAuthorizerToCorsPreflight: false "+

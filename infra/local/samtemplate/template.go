@@ -116,12 +116,15 @@ type RESTAPI struct {
 	Lambda map[string]LambdaAuthorizer
 	// DefaultAuthorizer is the authorizer of routes that name none.
 	DefaultAuthorizer string
-	// ErrorHeaders are added to the gateway's own errors, by the types DEFAULT_4XX,
-	// DEFAULT_5XX and UNAUTHORIZED.
-	ErrorHeaders map[string]map[string]string
-	// ErrorBodies are the templates of their bodies, by the same types, instead of the
-	// gateway's own.
-	ErrorBodies map[string]string
+	// Errors are the gateway's own errors, by their types: DEFAULT_4XX, UNAUTHORIZED …
+	Errors map[string]GatewayError
+}
+
+// GatewayError is what a template configures for an error of a REST API itself.
+type GatewayError struct {
+	Status  int // 0 for the gateway's own
+	Headers map[string]string
+	Body    string // a template; "" for the gateway's own
 }
 
 // RESTCORS are the headers of the answer to a preflight request. The functions set

@@ -5,6 +5,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -35,6 +36,7 @@ type Violation struct {
 // Error is a fault with everything that a caller may see of it.
 type Error struct {
 	Kind       Kind
+	Code       Code // "" for the default of the kind: see CodeOf
 	Detail     string
 	Violations []Violation
 	Extra      map[string]any // members added to the problem, such as head_seq
@@ -43,26 +45,34 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Detail }
 
-// Is makes errors.Is(err, &Error{Kind: k}) true for any fault of kind k.
+// Is makes errors.Is(err, Of(c)) true for any fault of a kind, or with a code.
 func (e *Error) Is(target error) bool {
 	var other *Error
-	return errors.As(target, &other) && other.Kind == e.Kind && other.Detail == ""
+	return errors.As(target, &other) && other.Detail == "" && other.Kind == e.Kind &&
+		(other.Code == "" || other.Code == e.Code)
 }
 
-// Of returns a fault with only a kind, for errors.Is.
-func Of(k Kind) error { return &Error{Kind: k} }
+// Of returns a fault with only a kind or a code, for errors.Is.
+func Of(c Cause) error {
+	k, code := c.cause()
+	return &Error{Kind: k, Code: code}
+}
 
-// New returns a fault with a formatted detail.
-func New(k Kind, format string, args ...any) *Error {
-	return &Error{Kind: k, Detail: fmt.Sprintf(format, args...)}
+// New returns a fault with a formatted detail. Conflicts, things that do not exist and
+// exceeded sizes have no default code: their cause is a Code.
+func New(c Cause, format string, args ...any) *Error {
+	k, code := c.cause()
+	return &Error{Kind: k, Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
 // Field returns a fault of one field of the request; the kind is Malformed for a
 // missing field or a wrong type, and Invalid for any other violation.
-func Field(k Kind, pointer, format string, args ...any) *Error {
+func Field(c Cause, pointer, format string, args ...any) *Error {
+	k, code := c.cause()
 	reason := fmt.Sprintf(format, args...)
 	return &Error{
 		Kind:       k,
+		Code:       code,
 		Detail:     pointer + " " + reason,
 		Violations: []Violation{{Pointer: pointer, Detail: reason}},
 	}
@@ -77,8 +87,11 @@ func (e *Error) With(name string, value any) *Error {
 	return e
 }
 
-// Missing returns the fault for a thing that does not exist.
-func Missing(what string) *Error { return New(NotFound, "%s not found", what) }
+// Missing returns the fault for a thing that does not exist, whose code is named after
+// the thing.
+func Missing(what string) *Error {
+	return New(Code(strings.ToLower(what)+"_not_found"), "%s not found", what)
+}
 
 // NotYours returns the fault for a thing to which the caller has no access.
 func NotYours(what string) *Error {

@@ -21,7 +21,7 @@ type Object struct {
 }
 
 // FaultFunc makes the fault of a value, as fault.Field does.
-type FaultFunc func(kind fault.Kind, pointer, format string, args ...any) *fault.Error
+type FaultFunc func(cause fault.Cause, pointer, format string, args ...any) *fault.Error
 
 // ParseObject parses an object; at is its JSON pointer. Invalid UTF-8 and unpaired
 // surrogates read as U+FFFD; Check detects them.

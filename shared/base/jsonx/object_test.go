@@ -87,6 +87,6 @@ func TestObject_faults(t *testing.T) {
 	}
 }
 
-func braced(kind fault.Kind, at, format string, args ...any) *fault.Error {
+func braced(kind fault.Cause, at, format string, args ...any) *fault.Error {
 	return fault.Field(kind, at, "{"+format+"}", args...)
 }

@@ -24,23 +24,39 @@ type Answer struct {
 	Body   []byte
 }
 
-// New returns the response for a fault, with the status of its kind or 500 if it has
-// none. An empty request id is left out.
-func New(f *fault.Error, requestID string) Answer {
-	status := Status(f.Kind)
-	if status == 0 {
-		status = http.StatusInternalServerError
-	}
-	return WithStatus(status, f, requestID)
+// TypeOf returns the type of problems with a code: the address of its entry in the
+// documents.
+func TypeOf(c fault.Code) string {
+	return "https://github.com/rethread/rethread/blob/main/docs/errors.md#" + string(c)
 }
 
-// WithStatus is New with a status that no kind of fault has. Extra members of the
+// New returns the response for a fault. An empty request id is left out.
+func New(f *fault.Error, requestID string) Answer {
+	return WithStatus(StatusOf(f), f, requestID)
+}
+
+// StatusOf returns the status of a fault: that of its kind, or of its code if no kind
+// has the status.
+func StatusOf(f *fault.Error) int {
+	switch {
+	case Status(f.Kind) != 0:
+		return Status(f.Kind)
+	case f.Code == fault.MethodNotAllowed:
+		return http.StatusMethodNotAllowed
+	case f.Code == fault.Unavailable:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// WithStatus is New with the status of an answer that is passed on. Extra members of the
 // fault never replace the standard ones.
 func WithStatus(status int, f *fault.Error, requestID string) Answer {
+	code := fault.CodeOf(f)
 	members := map[string]any{}
 	maps.Copy(members, f.Extra)
 	maps.Copy(members, map[string]any{
-		"type": "about:blank", "title": http.StatusText(status), "status": status, "detail": f.Detail,
+		"type": TypeOf(code), "code": code, "title": http.StatusText(status), "status": status, "detail": f.Detail,
 	})
 	if requestID != "" {
 		members["request_id"] = requestID
@@ -54,7 +70,7 @@ func WithStatus(status int, f *fault.Error, requestID string) Answer {
 	}
 	body, err := jsonx.Marshal(members)
 	if err != nil { // only a member of Extra can fail to encode
-		body = []byte(`{"type":"about:blank"}`)
+		return New(Internal(), requestID)
 	}
 	return Answer{Status: status, Header: header(status, f), Body: body}
 }

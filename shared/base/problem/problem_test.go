@@ -37,38 +37,47 @@ func TestAnswer(t *testing.T) {
 	}{
 		"a field": {
 			problem.New(fault.Field(fault.Malformed, "/name", "must be a string"), "r1"), 400, nil,
-			`{"type":"about:blank","title":"Bad Request","status":400,"detail":"/name must be a string","request_id":"r1",` +
+			`{"type":"https://github.com/rethread/rethread/blob/main/docs/errors.md#malformed_field","code":"malformed_field",` +
+				`"title":"Bad Request","status":400,"detail":"/name must be a string","request_id":"r1",` +
 				`"errors":[{"pointer":"/name","detail":"must be a string"}]}`,
 		},
 		"a whole document": {
 			problem.New(fault.New(fault.Invalid, "odd"), ""), 422, nil,
-			`{"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"odd","errors":[{"pointer":"","detail":"odd"}]}`,
+			`{"type":"https://github.com/rethread/rethread/blob/main/docs/errors.md#invalid_request","code":"invalid_request",` +
+				`"title":"Unprocessable Entity","status":422,"detail":"odd","errors":[{"pointer":"","detail":"odd"}]}`,
 		},
 		"extra members do not replace standard ones": {
-			problem.New(fault.New(fault.Conflict, "<taken>").With("head_seq", 7).With("status", 200).With("title", "x"), ""), 409, nil,
-			`{"type":"about:blank","title":"Conflict","status":409,"detail":"<taken>","head_seq":7}`,
+			problem.New(fault.New(fault.SeqConflict, "<taken>").With("head_seq", 7).With("code", "x").With("status", 200).With("title", "x"), ""), 409, nil,
+			`{"type":"https://github.com/rethread/rethread/blob/main/docs/errors.md#seq_conflict","code":"seq_conflict",` +
+				`"title":"Conflict","status":409,"detail":"<taken>","head_seq":7}`,
 		},
 		"a member that cannot be encoded": {
-			problem.New(fault.New(fault.Conflict, "x").With("f", func() {}), ""), 409, nil, `{"type":"about:blank"}`,
+			problem.New(fault.New(fault.SeqConflict, "x").With("f", func() {}), ""), 500, nil,
+			`{"type":"https://github.com/rethread/rethread/blob/main/docs/errors.md#internal_error","code":"internal_error",` +
+				`"title":"Internal Server Error","status":500,"detail":"Internal error."}`,
 		},
 		"nobody": {
 			problem.New(fault.New(fault.Unauthorized, "who?"), ""), 401,
 			map[string]string{"WWW-Authenticate": "Bearer"},
-			`{"type":"about:blank","title":"Unauthorized","status":401,"detail":"who?"}`,
+			`{"type":"https://github.com/rethread/rethread/blob/main/docs/errors.md#unauthorized","code":"unauthorized",` +
+				`"title":"Unauthorized","status":401,"detail":"who?"}`,
 		},
 		"a retry time": {
 			problem.New(busy, ""), 429,
 			map[string]string{"Retry-After": "2"},
-			`{"type":"about:blank","title":"Too Many Requests","status":429,"detail":"later"}`,
+			`{"type":"https://github.com/rethread/rethread/blob/main/docs/errors.md#rate_limited","code":"rate_limited",` +
+				`"title":"Too Many Requests","status":429,"detail":"later"}`,
 		},
-		"a given status": {
-			problem.WithStatus(503, fault.New(0, "soon"), ""), 503,
+		"a code with a status that no kind has": {
+			problem.New(fault.New(fault.Unavailable, "soon"), ""), 503,
 			map[string]string{"Retry-After": "1"},
-			`{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"soon"}`,
+			`{"type":"https://github.com/rethread/rethread/blob/main/docs/errors.md#unavailable","code":"unavailable",` +
+				`"title":"Service Unavailable","status":503,"detail":"soon"}`,
 		},
 		"an internal error": {
 			problem.New(problem.Internal(), ""), 500, nil,
-			`{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"Internal error."}`,
+			`{"type":"https://github.com/rethread/rethread/blob/main/docs/errors.md#internal_error","code":"internal_error",` +
+				`"title":"Internal Server Error","status":500,"detail":"Internal error."}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -91,7 +91,7 @@ func ownerPermission(c Caller) Permission {
 
 // refusal returns the fault for a caller without the right that an action needs.
 func refusal(a Action, has Permission) error {
-	return fault.New(fault.Forbidden, "You may only %s this session: to %s takes %s", has.allowed(), a, requirement(a))
+	return fault.New(fault.RightRequired, "You may only %s this session: to %s takes %s", has.allowed(), a, requirement(a))
 }
 
 func (p Permission) allowed() string {

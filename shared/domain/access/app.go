@@ -26,7 +26,7 @@ func (c Caller) CheckAppKey(at string) error {
 	if c.ChangesApp {
 		return nil
 	}
-	return fault.Field(fault.Forbidden, at, "is state of the app, which only its agents and services change in this deployment")
+	return fault.Field(fault.AppStateClosed, at, "is state of the app, which only its agents and services change in this deployment")
 }
 
 // Stamp returns an event of a request with the member created_by if a service sent it

@@ -45,7 +45,7 @@ func (p Permission) CheckState(delta session.Delta, at string) error {
 func onlySession[V any](delta map[string]V, at string) error {
 	for _, key := range slices.Sorted(maps.Keys(delta)) {
 		if scope, _ := session.ScopeOf(key); scope == session.ScopeUser || scope == session.ScopeApp {
-			return fault.Field(fault.Forbidden, at+"/"+jsonx.EscapePointer(key),
+			return fault.Field(fault.RightRequired, at+"/"+jsonx.EscapePointer(key),
 				"is shared beyond this session: guests change the session alone")
 		}
 	}
@@ -67,11 +67,11 @@ func (p Permission) CheckPut(put artifact.Put) error {
 	case !p.Guest():
 		return nil
 	case strings.HasPrefix(put.Name, artifact.UserPrefix):
-		return fault.Field(fault.Forbidden, "name",
+		return fault.Field(fault.RightRequired, "name",
 			"is shared beyond this session: guests put artifacts of the session alone")
 	case put.Target != nil &&
 		(put.Target.SessionID != put.SessionID || strings.HasPrefix(put.Target.Name, artifact.UserPrefix)):
-		return fault.Field(fault.Forbidden, "", "must refer to an artifact of this session: guests see no others")
+		return fault.Field(fault.RightRequired, "", "must refer to an artifact of this session: guests see no others")
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (p Permission) Rewind(r session.Rewind) (session.Rewind, error) {
 	}
 	for i, scope := range r.Scopes {
 		if scope != session.ScopeSession {
-			return r, fault.Field(fault.Forbidden, "/scopes/"+strconv.Itoa(i),
+			return r, fault.Field(fault.RightRequired, "/scopes/"+strconv.Itoa(i),
 				"must be session: guests rewind the session alone")
 		}
 	}

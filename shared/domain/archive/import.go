@@ -40,11 +40,11 @@ func (i Import) Admit(u Upload) (repeated bool, err error) {
 	case repeated && i.State != ImportDead:
 		return true, nil
 	case i.State != ImportOpen:
-		return false, fault.New(fault.Conflict, "the import is over")
+		return false, fault.New(fault.ImportEnded, "the import is over")
 	case u.Number != i.Next:
-		return false, fault.New(fault.Conflict, "part %d is expected, not %d", i.Next, u.Number).With("next_part", i.Next)
+		return false, fault.New(fault.ImportPartConflict, "part %d is expected, not %d", i.Next, u.Number).With("next_part", i.Next)
 	case i.Begun == u.Number && i.Digest != u.Digest:
-		return false, fault.New(fault.Conflict,
+		return false, fault.New(fault.ImportPartConflict,
 			"part %d was begun with other content: send that again, or delete the import", u.Number)
 	}
 	return false, nil
@@ -56,7 +56,7 @@ func (i Import) Admit(u Upload) (repeated bool, err error) {
 func (i Import) CheckAbandon(now int64) error {
 	switch {
 	case i.State == ImportDone:
-		return fault.New(fault.Conflict, "the import is complete: delete the session").With("session_id", i.SessionID)
+		return fault.New(fault.ImportEnded, "the import is complete: delete the session").With("session_id", i.SessionID)
 	case i.State == ImportOpen && i.Begun == i.Next && now < i.BusyUntil:
 		return &fault.Error{
 			Kind: fault.Busy, Detail: "a part is being imported", RetryAfter: time.Duration(i.BusyUntil-now) * time.Millisecond,

@@ -117,7 +117,7 @@ func badForm() error {
 // bad returns the fault of a reference. It concerns the whole body, so its pointer
 // is empty.
 func bad(format string, args ...any) *fault.Error {
-	f := fault.Field(fault.Invalid, "", format, args...)
+	f := fault.Field(fault.InvalidReference, "", format, args...)
 	f.Detail = "the reference " + f.Violations[0].Detail
 	return f
 }

@@ -65,7 +65,7 @@ func Exceeded(name string, limit, used int64, retry time.Duration) *fault.Error 
 		Bytes:       "You store %d bytes, of %d allowed: delete sessions first",
 		OpenStreams: "You have %d streams open, of %d allowed at once: close one first, or use a websocket",
 	}[name]
-	f := fault.New(fault.Busy, what, used, limit)
+	f := fault.New(fault.QuotaExceeded, what, used, limit)
 	f.RetryAfter = retry
 	return f.With("quota", name).With("limit", limit).With("used", used)
 }

@@ -47,5 +47,5 @@ func ContinuationsOf(a Agent) int {
 // SupersededFault returns the fault of a write by a worker whose run another worker
 // has continued.
 func SupersededFault(ref Ref) error {
-	return fault.New(fault.Conflict, "another worker continues the run").With("run_id", ref.RunID)
+	return fault.New(fault.Superseded, "another worker continues the run").With("run_id", ref.RunID)
 }

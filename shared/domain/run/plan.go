@@ -47,7 +47,7 @@ func (s Start) Plan(b Before) (StartPlan, error) {
 	next := b.next()
 	switch {
 	case b.Active != "" && s.OnActive != CancelAndMerge:
-		return StartPlan{}, fault.New(fault.Conflict, "a run is in progress").With("run_id", b.Active)
+		return StartPlan{}, fault.New(fault.RunActive, "a run is in progress").With("run_id", b.Active)
 	case b.Active != "":
 		plan := StartPlan{Cancels: b.Active, Merges: b.Queue}
 		if !b.ActiveKept { // else its input stays where it is
@@ -55,9 +55,9 @@ func (s Start) Plan(b Before) (StartPlan, error) {
 		}
 		return plan, nil
 	case next != nil && s.OnActive != CancelAndMerge:
-		return StartPlan{}, fault.New(fault.Conflict, "inputs are queued and about to start").With("run_id", next.RunID)
+		return StartPlan{}, fault.New(fault.InputsQueued, "inputs are queued and about to start").With("run_id", next.RunID)
 	case b.blocks(s.OnFailed):
-		return StartPlan{}, fault.New(fault.Conflict, "the last run failed").With("run_id", b.Unfinished)
+		return StartPlan{}, fault.New(fault.LastRunFailed, "the last run failed").With("run_id", b.Unfinished)
 	}
 	plan := StartPlan{Discards: b.Unfinished, Takes: b.Pending, TakesCount: b.PendingCount}
 	if next != nil {
@@ -100,7 +100,7 @@ func (s Start) InputOf(p StartPlan, taken []session.Event) ([]session.Event, err
 		input[i].InvocationID = s.RunID
 	}
 	if run := p.replaces(); run != "" && (len(input) > MaxMerged || bytes > session.PageBytes) {
-		return nil, fault.New(fault.Conflict, "the input of the active run has grown too large to be merged: let the run end").
+		return nil, fault.New(fault.QueueFull, "the input of the active run has grown too large to be merged: let the run end").
 			With("run_id", run)
 	}
 	return input, nil

@@ -85,7 +85,7 @@ func (q Queue) Accept(s Queued, active string) (Queue, error) {
 		bytes += before.Size()
 	}
 	if len(q.Starts) >= MaxQueued || bytes > MaxQueuedBytes {
-		f := fault.New(fault.Conflict, "the session's queue is full: it holds at most %d inputs, of %d bytes in all", MaxQueued, MaxQueuedBytes)
+		f := fault.New(fault.QueueFull, "the session's queue is full: it holds at most %d inputs, of %d bytes in all", MaxQueued, MaxQueuedBytes)
 		if active == "" && len(q.Starts) > 0 {
 			active = q.Starts[0].RunID
 		}
@@ -155,7 +155,7 @@ func (b Before) Startable() bool { return b.Active == "" && b.next() != nil }
 // begin, so that the session cannot be rewound.
 func (b Before) Rewindable() error {
 	if next := b.next(); next != nil {
-		return fault.New(fault.Conflict, "inputs are queued and about to start: cancel them first").With("run_id", next.RunID)
+		return fault.New(fault.InputsQueued, "inputs are queued and about to start: cancel them first").With("run_id", next.RunID)
 	}
 	return nil
 }

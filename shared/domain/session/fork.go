@@ -27,7 +27,7 @@ func (f ForkOf) Boundary(s ForkSource) (Boundary, error) {
 	case s.Target > 0:
 		return Boundary{Outline: s.Then, At: s.Target - 1, Found: true}, nil
 	case f.Before != nil && f.Strict:
-		return Boundary{}, fault.Field(fault.Malformed, "/rewind_before_invocation_id", "is not in the session's log")
+		return Boundary{}, fault.Field(fault.BoundaryNotFound, "/rewind_before_invocation_id", "is not in the session's log")
 	}
 	return Boundary{Outline: s.Shown.closed(s.Last), At: s.Last, Found: f.Before == nil}, nil
 }

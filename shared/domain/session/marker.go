@@ -11,7 +11,7 @@ import (
 // fault.Conflict, with run_id, if the rewind was not asked to cancel.
 func (r Rewind) Cancels(active string) (bool, error) {
 	if active != "" && !r.CancelRun {
-		return false, fault.New(fault.Conflict, "a run is in progress; cancel it, or send cancel_run").With("run_id", active)
+		return false, fault.New(fault.RunActive, "a run is in progress; cancel it, or send cancel_run").With("run_id", active)
 	}
 	return active != "", nil
 }

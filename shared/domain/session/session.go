@@ -167,7 +167,7 @@ type Patch struct {
 // Validate returns a fault that names the field that breaks a rule.
 func (p Patch) Validate() error {
 	if p.Name == nil && p.Metadata == nil && p.Retention == nil {
-		return fault.New(fault.Invalid, "nothing to change: give name, metadata or retention")
+		return fault.New(fault.NothingToChange, "nothing to change: give name, metadata or retention")
 	}
 	if p.Retention != nil && *p.Retention != 0 {
 		if err := CheckRetention("/retention", *p.Retention); err != nil {

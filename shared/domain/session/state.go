@@ -177,5 +177,5 @@ func (v Values) CheckSize(scope Scope) error {
 		what = "app"
 	case ScopeSession, ScopeTemp:
 	}
-	return fault.New(fault.TooLarge, "the %s state would exceed %d bytes", what, MaxState)
+	return fault.New(fault.StateTooLarge, "the %s state would exceed %d bytes", what, MaxState)
 }

@@ -51,7 +51,7 @@ func CheckUserMessage(pointer, text string) error {
 // CheckSize refuses a task over 10 MB.
 func (t Task) CheckSize() error {
 	if len(t.UserMessage)+len(t.Bubbles)+len(t.Metadata) > MaxSize {
-		return fault.New(fault.TooLarge, "the task is larger than %d MB", MaxSize>>20)
+		return fault.New(fault.BodyTooLarge, "the task is larger than %d MB", MaxSize>>20)
 	}
 	return nil
 }

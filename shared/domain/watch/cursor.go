@@ -46,7 +46,7 @@ func CursorAfter(epoch int64, e session.Event) Cursor {
 
 // ParseCursor parses a cursor; anything else is a fault of the field cursor.
 func ParseCursor(s string) (Cursor, error) {
-	bad := fault.Field(fault.Malformed, "cursor", "must be a cursor: epoch.seq.offset")
+	bad := fault.Field(fault.InvalidCursor, "cursor", "must be a cursor: epoch.seq.offset")
 	parts := strings.Split(s, ".")
 	if len(parts) != 3 {
 		return Cursor{}, bad

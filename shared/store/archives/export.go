@@ -26,7 +26,7 @@ func (s *Store) Export(ctx context.Context, userID, id string, to archive.Sink) 
 	err := s.export(ctx, userID, id, to)
 	if errors.Is(err, table.ErrUnreadable) {
 		s.Log.ErrorContext(ctx, "an export met an item that cannot be read", "session_id", id, "error", err)
-		return fault.New(fault.Conflict, "a part of the session cannot be read: its document would not be whole")
+		return fault.New(fault.SessionUnreadable, "a part of the session cannot be read: its document would not be whole")
 	}
 	return err
 }
@@ -37,11 +37,11 @@ func (s *Store) export(ctx context.Context, userID, id string, to archive.Sink) 
 		return err
 	}
 	if h.Run != "" {
-		return fault.New(fault.Conflict, "a run is in progress: a session is exported when it is idle").
+		return fault.New(fault.RunActive, "a run is in progress: a session is exported when it is idle").
 			With("run_id", h.Run)
 	}
 	if h.Queued > 0 {
-		return fault.New(fault.Conflict, "inputs are queued: a session is exported when they are answered or cancelled").
+		return fault.New(fault.InputsQueued, "inputs are queued: a session is exported when they are answered or cancelled").
 			With("queued", h.Queued)
 	}
 	x := &exporting{s: s, h: h, at: at, to: to, outlines: newOutlines(s.sessions.Markers(ctx))}
@@ -111,7 +111,7 @@ func (x *exporting) unchanged(ctx context.Context, before session.Session) error
 	}
 	if h.Log != x.h.Log || at.Next != x.at.Next || h.Epoch != x.h.Epoch || h.Run != x.h.Run || h.UnfinishedRun != x.h.UnfinishedRun ||
 		now.UpdatedTime != before.UpdatedTime || h.Version != x.h.Version {
-		return fault.New(fault.Conflict, "the session changed while it was exported")
+		return fault.New(fault.SessionChanged, "the session changed while it was exported")
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (x *exporting) state(ctx context.Context) (*archive.State, error) {
 	unchanged := func(before, now eventlog.Head) bool { return before.Next == now.Next }
 	c, at, err := x.s.sessions.SettledState(ctx, x.h.OfLog(), x.at, unchanged)
 	if errors.Is(err, sessions.ErrStateChanged) {
-		return nil, fault.New(fault.Conflict, "the session changed while it was exported")
+		return nil, fault.New(fault.SessionChanged, "the session changed while it was exported")
 	}
 	if err != nil {
 		return nil, err

@@ -141,7 +141,7 @@ func (s *Store) free(ctx context.Context, rec *ImportItem) error {
 		item, err = s.sessions.Present(ctx, item)
 	}
 	if err == nil && item != nil {
-		err = fault.New(fault.Conflict, "a session with the id %q exists: ask for another with ?id=", rec.Session).
+		err = fault.New(fault.SessionExists, "a session with the id %q exists: ask for another with ?id=", rec.Session).
 			With("session_id", rec.Session)
 	}
 	return err

@@ -28,7 +28,7 @@ func (s *Store) Abandon(ctx context.Context, userID, importID string) error {
 	}
 	err = s.AbandonImport(ctx, &rec)
 	if errors.Is(err, table.ErrConditionFailed) {
-		return fault.New(fault.Conflict, "another part has been imported: try again")
+		return fault.New(fault.ImportPartConflict, "another part has been imported: try again")
 	}
 	return err
 }

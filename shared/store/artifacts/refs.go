@@ -78,11 +78,11 @@ func (s *Store) followed(ctx context.Context, item *ArtifactItem) (*ArtifactItem
 }
 
 func badTarget(what string) error {
-	f := fault.Field(fault.Invalid, "", "must name a version that you can read: the one it names %s", what)
+	f := fault.Field(fault.InvalidReference, "", "must name a version that you can read: the one it names %s", what)
 	f.Detail = "the reference " + f.Violations[0].Detail
 	return f
 }
 
 func targetGone() error {
-	return fault.New(fault.NotFound, "The artifact refers to a version that is not there any more")
+	return fault.New(fault.ReferenceBroken, "The artifact refers to a version that is not there any more")
 }

@@ -22,7 +22,7 @@ func (s *Store) ArtifactVersions(ctx context.Context, q artifact.VersionQuery) (
 	from := int64(0)
 	if q.After != "" {
 		if from, err = strconv.ParseInt(q.After, 10, 64); err != nil || from < 0 || from > artifact.MaxVersion {
-			return artifact.Page{}, fault.Field(fault.Malformed, "cursor", "was not given by this list")
+			return artifact.Page{}, fault.Field(fault.InvalidCursor, "cursor", "was not given by this list")
 		}
 		from++
 	}

@@ -61,7 +61,7 @@ func (s *Store) tryCreateAutomation(ctx context.Context, a automation.Automation
 		place++
 	}
 	if place == automation.MaxAutomations {
-		return automation.Automation{}, fault.New(fault.Conflict,
+		return automation.Automation{}, fault.New(fault.LimitReached,
 			"a user has at most %d automations", automation.MaxAutomations)
 	}
 	return a, s.putAutomation(ctx, automationSK(place), a, table.ItemNotExists())

@@ -349,5 +349,5 @@ func ExpectHead(seq *int64, at Head) error {
 	if seq == nil || *seq == at.Last() {
 		return nil
 	}
-	return fault.New(fault.Conflict, "the head of the log is %d, not %d", at.Last(), *seq).With("head_seq", at.Last())
+	return fault.New(fault.SeqConflict, "the head of the log is %d, not %d", at.Last(), *seq).With("head_seq", at.Last())
 }

@@ -128,7 +128,7 @@ func (w *batch) recognise(r *Record) error {
 			continue
 		}
 		if !w.events[i].SameAs(e) {
-			return fault.New(fault.Conflict, "event id %q was used for other content", e.ID).With("event_id", e.ID)
+			return fault.New(fault.EventIDTaken, "event id %q was used for other content", e.ID).With("event_id", e.ID)
 		}
 		w.events[i], w.stored[i] = e, true
 	}

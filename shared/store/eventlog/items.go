@@ -109,7 +109,7 @@ func (it *Item) FlushAt(ctx context.Context, offset int64, deltas []run.Delta) e
 		if it.offset == offset {
 			return nil
 		}
-		return fault.New(fault.Conflict, "the item has %d deltas, not %d", it.offset, offset).
+		return fault.New(fault.OffsetConflict, "the item has %d deltas, not %d", it.offset, offset).
 			With("item_id", it.ID()).With("offset", it.offset)
 	})
 	return err
@@ -215,7 +215,7 @@ func (it *Item) closed(ctx context.Context) error {
 	if err := it.Producer.Refusal(ctx); err != nil {
 		return err
 	}
-	return fault.New(fault.Conflict, "the item %q is complete", it.ID()).With("item_id", it.ID())
+	return fault.New(fault.ItemNotInProgress, "the item %q is complete", it.ID()).With("item_id", it.ID())
 }
 
 // Snapshot returns the event with its content so far.

@@ -248,5 +248,5 @@ func pieces(deltas []run.Delta) []run.Delta {
 
 // tooLarge returns the fault of an item that exceeds its limit.
 func tooLarge() error {
-	return fault.New(fault.TooLarge, "an item holds at most %d bytes", run.MaxItem)
+	return fault.New(fault.ItemTooLarge, "an item holds at most %d bytes", run.MaxItem)
 }

@@ -134,7 +134,7 @@ func (w *walk) goOn(n *node) {
 }
 
 func notOfThisTree() error {
-	return fault.Field(fault.Malformed, "cursor", "does not name a session that is still in this tree: read it from the beginning")
+	return fault.Field(fault.InvalidCursor, "cursor", "does not name a session that is still in this tree: read it from the beginning")
 }
 
 // visit shows a session and goes down to it.

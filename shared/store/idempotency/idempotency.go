@@ -117,7 +117,7 @@ func (s *Store) beginAfter(ctx context.Context, c idempotency.Claim, old keyItem
 	case old.Gone:
 		return nil, keyGone()
 	case old.Digest != c.Digest:
-		return nil, fault.Field(fault.Invalid, "Idempotency-Key", "was used for another request body")
+		return nil, fault.Field(fault.IdempotencyKeyReused, "Idempotency-Key", "was used for another request body")
 	case old.Log != "" && old.Log != c.Log:
 		return nil, keyGone()
 	}
@@ -153,7 +153,7 @@ func (s *Store) takeOver(ctx context.Context, c idempotency.Claim, old keyItem) 
 }
 
 func keyGone() error {
-	return fault.New(fault.NotFound, "what the request with this Idempotency-Key made or was about is gone")
+	return fault.New(fault.OutcomeGone, "what the request with this Idempotency-Key made or was about is gone")
 }
 
 // Finish implements idempotency.Store. If the key was taken over, or was deleted

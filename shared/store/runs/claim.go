@@ -46,7 +46,7 @@ func (s *Store) claim(ctx context.Context, ref run.Ref, by run.Claimant) (run.Ru
 }
 
 func claimedFault(ref run.Ref) error {
-	return fault.New(fault.Conflict, "another worker executes the run").With("run_id", ref.RunID)
+	return fault.New(fault.Superseded, "another worker executes the run").With("run_id", ref.RunID)
 }
 
 // claimFree claims a run that no worker has claimed, or this worker before.

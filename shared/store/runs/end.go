@@ -101,7 +101,7 @@ func (s *settler) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run
 	case a == nil:
 		return run.Run{}, errRunEnding
 	case how.lost != nil && !s.isLost(a):
-		return run.Run{}, fault.New(fault.Conflict, "the run lives")
+		return run.Run{}, fault.New(fault.RunActive, "the run lives")
 	case how.worker && a.Continuation != ref.Continuation:
 		return run.Run{}, run.SupersededFault(ref)
 	}

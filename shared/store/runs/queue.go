@@ -117,7 +117,7 @@ func (s *reader) neededQueue(ctx context.Context, h *sessions.Header) (run.Queue
 	if h.Queued == 0 {
 		return run.Queue{Version: h.QueueVersion}, nil
 	}
-	return run.Queue{}, fault.New(fault.Conflict, "the session's queued inputs cannot be read")
+	return run.Queue{}, fault.New(fault.SessionUnreadable, "the session's queued inputs cannot be read")
 }
 
 // DecodeQueue decodes a session's queue.

@@ -229,7 +229,7 @@ func (s *reader) PastRun(ctx context.Context, h *sessions.Header, id string) (*r
 
 // runEndedFault returns the fault of a write to a final run.
 func runEndedFault(r run.Run) error {
-	return fault.New(fault.Conflict, "the run is over: %s", r.Status).With("run_id", r.ID).With("run_status", r.Status)
+	return fault.New(fault.RunEnded, "the run is over: %s", r.Status).With("run_id", r.ID).With("run_status", r.Status)
 }
 
 // ownerOf reads the session of an active run; fault.Conflict if the run is final.

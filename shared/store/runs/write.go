@@ -63,7 +63,7 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 		if it, err := s.OpenItem(ctx, ref, e.ID); it != nil || err != nil {
 			return it, err
 		}
-		return nil, fault.New(fault.Conflict, "the item %q is complete", e.ID).With("item_id", e.ID)
+		return nil, fault.New(fault.ItemNotInProgress, "the item %q is complete", e.ID).With("item_id", e.ID)
 	}
 	begun := done.Last
 	if begun == nil { // an attempt of its own had succeeded, and its answer was lost

@@ -51,7 +51,7 @@ func parseSearchPosition(text string) (p searchPosition, err error) {
 		}
 	}
 	if err != nil || len(parts) < 4 {
-		return p, fault.Field(fault.Malformed, "cursor", "is not a position of a search")
+		return p, fault.Field(fault.InvalidCursor, "cursor", "is not a position of a search")
 	}
 	return p, nil
 }

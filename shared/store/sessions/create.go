@@ -75,7 +75,7 @@ func (s *Store) created(ctx context.Context, n session.New) (*session.Session, e
 	case err != nil:
 		return nil, err
 	case h.User != n.UserID || h.Nonce != n.Nonce:
-		return nil, fault.New(fault.Conflict, "a session with the id %q exists", n.ID).With("session_id", n.ID)
+		return nil, fault.New(fault.SessionExists, "a session with the id %q exists", n.ID).With("session_id", n.ID)
 	}
 	at, err := s.logs.ReadHead(ctx, h.OfLog())
 	if errors.Is(err, fault.Of(fault.NotFound)) { // it was just deleted

@@ -97,7 +97,7 @@ func (s *Store) readPage(ctx context.Context, walk *session.Walk, down bool, p *
 // CheckEpoch refuses a cursor from before a rewind.
 func CheckEpoch(h *Header, resumed bool, epoch int64) error {
 	if resumed && epoch != h.Epoch {
-		return fault.New(fault.Conflict, "the session was rewound since the cursor was given: start over without it").
+		return fault.New(fault.SessionRewound, "the session was rewound since the cursor was given: start over without it").
 			With("epoch", h.Epoch)
 	}
 	return nil

@@ -82,7 +82,7 @@ func (s *Store) LeaveSession(ctx context.Context, userID, sessionID string) erro
 		return err
 	}
 	if h.User == userID {
-		return fault.New(fault.Conflict, "the session is yours: you can delete it, not leave it")
+		return fault.New(fault.OwnSession, "the session is yours: you can delete it, not leave it")
 	}
 	granted, err := s.grantsOf(ctx, h.Log, userID)
 	if err != nil {

@@ -97,7 +97,7 @@ func (s *Store) Fence(ctx context.Context, log, shareID string) {
 	records.AddFence(ctx, records.Fence{
 		Check:  table.Check(shareKey(log, shareID), table.ItemExists()),
 		Covers: sessions.Ref{Log: log}.Shows,
-		Broken: fault.NotYours("session"),
+		Broken: fault.New(fault.ShareEnded, "%s", fault.NotYours("session").Detail),
 	})
 }
 
@@ -163,7 +163,7 @@ func (s *Store) accept(ctx context.Context, of *share, user string) error {
 		return err
 	}
 	if of.Guests >= access.MaxGuests {
-		return fault.New(fault.Conflict, "%d users have accepted this link, and no more can", access.MaxGuests)
+		return fault.New(fault.LimitReached, "%d users have accepted this link, and no more can", access.MaxGuests)
 	}
 	h := sessions.Ref{ID: of.Session, Log: of.log()}
 	return s.DB.Transact(ctx, append(grantItems(of, user, s.Millis()),

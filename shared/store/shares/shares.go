@@ -169,7 +169,7 @@ func (s *Store) tryShare(ctx context.Context, h sessions.Ref, n access.NewShare)
 		others = slices.Delete(others, i, i+1)
 	}
 	if len(others) >= access.MaxShares {
-		return made, fault.New(fault.Conflict, "a session has at most %d shares: revoke one", access.MaxShares)
+		return made, fault.New(fault.LimitReached, "a session has at most %d shares: revoke one", access.MaxShares)
 	}
 	return made, s.DB.Transact(ctx, append(writes, s.shareItems(made)...)...)
 }

@@ -50,7 +50,7 @@ func (s *Store) PutSigningKeys(ctx context.Context, keys []byte, version int64) 
 	k := keyringKey()
 	err := s.DB.Put(ctx, keyring{PK: k.PK, SK: k.SK, Keys: keys, Version: version + 1}, c)
 	if errors.Is(err, table.ErrConditionFailed) {
-		return fault.New(fault.Conflict, "the signing keys were replaced")
+		return fault.New(fault.Superseded, "the signing keys were replaced")
 	}
 	if err != nil {
 		return fmt.Errorf("put the signing keys: %w", err)

@@ -110,7 +110,7 @@ func cutTaskCursor(cursor string) (epoch int64, after string, err error) {
 	epoch, err = strconv.ParseInt(number, 10, 64)
 	seq, id, keyErr := keys.TaskOf(after)
 	if err != nil || keyErr != nil || epoch < 0 || id == "" || taskCursor(epoch, keys.TaskKey("", seq, id).SK) != cursor {
-		return 0, "", fault.Field(fault.Malformed, "cursor", "was not given by this list")
+		return 0, "", fault.Field(fault.InvalidCursor, "cursor", "was not given by this list")
 	}
 	return epoch, after, nil
 }

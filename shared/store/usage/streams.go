@@ -152,7 +152,7 @@ func (s *Store) HoldsStream(ctx context.Context, l quota.Lease) (bool, error) {
 func (s *Store) RenewStream(ctx context.Context, l quota.Lease, lasting time.Duration) error {
 	err := s.untilStream(ctx, l, s.Millis()+(lasting+streamSlack).Milliseconds(), false)
 	if errors.Is(err, table.ErrConditionFailed) {
-		return fault.New(fault.Conflict, "another stream has this stream's lease")
+		return fault.New(fault.Superseded, "another stream has this stream's lease")
 	}
 	return err
 }

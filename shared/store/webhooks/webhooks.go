@@ -46,7 +46,7 @@ func (s *Store) tryCreateWebhook(ctx context.Context, w webhook.Webhook, secret 
 		return entry.webhook(w.UserID, w.ID), nil
 	}
 	if len(now.Hooks) >= webhook.MaxWebhooks {
-		return webhook.Webhook{}, fault.New(fault.Conflict, "a user has at most %d webhooks", webhook.MaxWebhooks)
+		return webhook.Webhook{}, fault.New(fault.LimitReached, "a user has at most %d webhooks", webhook.MaxWebhooks)
 	}
 	k := secretKey(w.UserID, w.ID)
 	return w, s.base.DB.Transact(ctx, addWebhook(w, found), table.Put(secretItem{

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/rethread/rethread/shared/base/fault"
+
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
@@ -98,13 +100,13 @@ type bothSchemes struct {
 func (s *server) card(w http.ResponseWriter, r *http.Request, agent string, write cardWriter) {
 	// Public cards are of agents that everybody may call.
 	if !s.Agents.HasAgent(agent) || !s.Agents.MayCall(r.Context(), agent) {
-		refuse(w, http.StatusNotFound, "no agent has this name")
+		refuse(w, fault.AgentNotFound, "no agent has this name")
 		return
 	}
 	body, err := write(r.Context(), newCard(Base(r.Context()), agent, s.Push != nil))
 	if err != nil {
 		s.Log.ErrorContext(r.Context(), "write an agent card", "agent", agent, "error", err)
-		refuse(w, http.StatusInternalServerError, "Internal error.")
+		refuse(w, fault.Internal, "Internal error.")
 		return
 	}
 	sum := sha256.Sum256(body)

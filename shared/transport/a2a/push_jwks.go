@@ -3,13 +3,15 @@ package a2a
 import (
 	"net/http"
 
+	"github.com/rethread/rethread/shared/base/fault"
+
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
 // publicKeys answers the keys that verify push notifications (RFC 7517).
 func (s *server) publicKeys(w http.ResponseWriter, r *http.Request) {
 	if s.PublicKeys == nil {
-		refuse(w, http.StatusNotFound, "nothing is here")
+		refuse(w, fault.RouteNotFound, "nothing is here")
 		return
 	}
 	set, err := s.PublicKeys(r.Context())
@@ -19,7 +21,7 @@ func (s *server) publicKeys(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		s.Log.ErrorContext(r.Context(), "read the public keys", "error", err)
-		refuse(w, http.StatusInternalServerError, "Internal error.")
+		refuse(w, fault.Internal, "Internal error.")
 		return
 	}
 	w.Header().Set("Content-Type", "application/jwk-set+json")

@@ -41,7 +41,7 @@ type server struct {
 
 func newServer(c Config) *server {
 	s := &server{Config: c, mux: chi.NewMux(), gate: access.NewGate(c.Grants, c.Now, c.Log)}
-	s.mux.NotFound(func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "nothing is here") })
+	s.mux.NotFound(func(w http.ResponseWriter, _ *http.Request) { refuse(w, fault.RouteNotFound, "nothing is here") })
 	s.mux.Get("/.well-known/agent-card.json", s.defaultCard)
 	s.mux.Get("/a2a/{agent}/.well-known/agent-card.json", s.agentCard)
 	s.mux.Get("/a2a/.well-known/jwks.json", s.publicKeys)
@@ -63,13 +63,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *server) recover(ctx context.Context, w http.ResponseWriter) {
 	if v := recover(); v != nil {
 		s.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
-		refuse(w, http.StatusInternalServerError, "Internal error.")
+		refuse(w, fault.Internal, "Internal error.")
 	}
 }
 
 // refuse answers a request outside the protocol with a problem (RFC 9457).
-func refuse(w http.ResponseWriter, status int, detail string) {
-	problem.WithStatus(status, fault.New(0, "%s", detail), "").Write(w)
+func refuse(w http.ResponseWriter, code fault.Code, detail string) {
+	problem.New(fault.New(code, "%s", detail), "").Write(w)
 }
 
 // forAgent serves requests for configured agents only.
@@ -78,13 +78,13 @@ func (s *server) forAgent(serve func(http.ResponseWriter, *http.Request, a2asrv.
 		agent := s.agentOf(r)
 		switch {
 		case access.CallerOf(r.Context()).UserID == "":
-			refuse(w, http.StatusUnauthorized, "send a bearer token")
+			refuse(w, fault.NoIdentity, "send a bearer token")
 			return
 		case !s.Agents.HasAgent(agent):
-			refuse(w, http.StatusNotFound, "no agent has this name")
+			refuse(w, fault.AgentNotFound, "no agent has this name")
 			return
 		case !s.Agents.MayCall(r.Context(), agent):
-			refuse(w, http.StatusForbidden, "you may not call this agent")
+			refuse(w, fault.AgentForbidden, "you may not call this agent")
 			return
 		}
 		activateExtensions(w, r)
@@ -155,7 +155,7 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHan
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body cannot be read, or has more than %d MB", maxBody>>20))
+		refuse(w, fault.BodyTooLarge, fmt.Sprintf("the body cannot be read, or has more than %d MB", maxBody>>20))
 	}
 	return body, err == nil
 }

@@ -29,7 +29,9 @@ const (
 type List []string
 
 // Malformed returns the fault for a text that is no cursor of a list.
-func Malformed() error { return fault.Field(fault.Malformed, "cursor", "is not a cursor of this list") }
+func Malformed() error {
+	return fault.Field(fault.InvalidCursor, "cursor", "is not a cursor of this list")
+}
 
 // Decode decodes a cursor into position, which stays unchanged without a cursor.
 func (l List) Decode(cursor string, position any) error {

@@ -68,7 +68,7 @@ func final(err error) error {
 	}
 	switch kind := problem.Kind(status); kind {
 	case fault.Unauthorized:
-		return fault.New(kind, "the token has expired")
+		return fault.New(fault.TokenExpired, "the token has expired")
 	case fault.Forbidden:
 		return fault.NotYours("session")
 	case fault.NotFound:

@@ -103,7 +103,7 @@ func (b *Beginning) begin(
 			return out, err
 		}
 		if of.ActiveRunID != nil && b.In.OnActive == run.Reject {
-			return out, fault.New(fault.Conflict, "a run is in progress").With("run_id", *of.ActiveRunID)
+			return out, fault.New(fault.RunActive, "a run is in progress").With("run_id", *of.ActiveRunID)
 		}
 		if ends, err = b.endsOf(ctx, of, unfinished); err != nil {
 			return out, err

@@ -25,8 +25,7 @@ func (b *Beginning) startedBefore(ctx context.Context, out *Begun, h conversatio
 	}
 	before, own := h.Split(out.Ref.RunID)
 	if len(own) == 0 && !h.Partial { // before the comparison: its messages are new to the session again
-		return false, fault.New(fault.Conflict, "the run was rewound").
-			With("run_id", out.Ref.RunID).With("code", conversation.CodeRewound)
+		return false, fault.New(fault.RunRewound, "the run was rewound").With("run_id", out.Ref.RunID)
 	}
 	if err := b.In.Repeats(h, out.Ref.RunID); err != nil {
 		return false, err

@@ -138,7 +138,7 @@ func (s *Server) Missed(ctx context.Context, of session.Session, guest bool) (Be
 // Busy returns the run that prevents another one; false if err has another reason.
 func Busy(err error) (string, bool) {
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Kind != fault.Conflict || f.Extra["code"] != nil {
+	if !errors.As(err, &f) || f.Kind != fault.Conflict || f.Code == fault.RunRewound || f.Code == fault.OtherInput {
 		return "", false
 	}
 	id, ok := f.Extra["run_id"].(string)

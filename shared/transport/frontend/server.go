@@ -46,7 +46,9 @@ func NewServer(c Config, subject string) *Server {
 		}
 	}
 	s := &Server{Config: c, Mux: chi.NewMux(), subject: subject, gate: access.NewGate(c.Grants, c.Now, c.Log)}
-	s.Mux.NotFound(s.Handle(func(http.ResponseWriter, *http.Request, string) error { return fault.Missing("Page") }))
+	s.Mux.NotFound(s.Handle(func(http.ResponseWriter, *http.Request, string) error {
+		return fault.New(fault.RouteNotFound, "Page not found")
+	}))
 	return s
 }
 
@@ -93,9 +95,9 @@ func (s *Server) Handle(serve func(w http.ResponseWriter, r *http.Request, agent
 		case access.CallerOf(r.Context()).UserID == "":
 			err = fault.New(fault.Unauthorized, "send a bearer token")
 		case chi.URLParam(r, "agent") != "" && !s.Agents.HasAgent(agent):
-			err = fault.New(fault.NotFound, "no agent has this name")
+			err = fault.New(fault.AgentNotFound, "no agent has this name")
 		case chi.URLParam(r, "agent") != "" && !s.Agents.MayCall(r.Context(), agent):
-			err = fault.New(fault.Forbidden, "you may not call this agent")
+			err = fault.New(fault.AgentForbidden, "you may not call this agent")
 		default:
 			err = serve(w, r, agent)
 		}
@@ -140,7 +142,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		return nil, fault.New(fault.TooLarge, "the body cannot be read, or has more than %d MB", maxBody>>20)
+		return nil, fault.New(fault.BodyTooLarge, "the body cannot be read, or has more than %d MB", maxBody>>20)
 	}
 	return body, nil
 }

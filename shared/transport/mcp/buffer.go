@@ -42,7 +42,7 @@ func (b *buffer) Flush() {}
 // send sends the answer, or why it cannot be sent.
 func (b *buffer) send(w http.ResponseWriter) {
 	if base64.StdEncoding.EncodedLen(b.body.Len()) > answerLimit {
-		problem.New(fault.New(fault.TooLarge, "the answer is larger than 6 MB: ask for less with limit or max_bytes"), "").Write(w)
+		problem.New(fault.New(fault.AnswerTooLarge, "the answer is larger than 6 MB: ask for less with limit or max_bytes"), "").Write(w)
 		return
 	}
 	if b.status == 0 {

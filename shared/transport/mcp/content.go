@@ -54,7 +54,7 @@ func (s *server) content(ctx context.Context, at uri) (*sdk.ResourceContents, er
 		out.Blob = append([]byte{}, body...) // never nil, which would be left out
 	}
 	if size > maxContent {
-		return nil, fault.New(fault.TooLarge, "the artifact has %d bytes, of which an answer can hold 3 MiB in base64, or 4 MiB of text: "+
+		return nil, fault.New(fault.AnswerTooLarge, "the artifact has %d bytes, of which an answer can hold 3 MiB in base64, or 4 MiB of text: "+
 			"the REST API answers with larger ones", len(body))
 	}
 	return out, nil

@@ -113,7 +113,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		problem.WithStatus(http.StatusMethodNotAllowed, fault.New(0, "%s is not allowed here: this server keeps no sessions of the "+
+		problem.New(fault.New(fault.MethodNotAllowed, "%s is not allowed here: this server keeps no sessions of the "+
 			"Model Context Protocol, and no streams", r.Method), "").Write(w)
 		return
 	}

@@ -33,7 +33,7 @@ func (s *server) answer(ctx context.Context, w http.ResponseWriter, of session.S
 // unread returns the error of a read: a session that may not be read does not exist.
 func unread(id string, err error) error {
 	if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
-		return fault.New(fault.NotFound, "There is no conversation with this id: %s", id)
+		return fault.New(fault.SessionNotFound, "There is no conversation with this id: %s", id)
 	}
 	return err
 }
@@ -52,7 +52,7 @@ func (f found) ref() run.Ref {
 // find returns the response with an id for an action on its session, without its events.
 // A foreign one does not exist for the caller.
 func (s *server) find(ctx context.Context, text string, a access.Action) (found, error) {
-	missing := fault.New(fault.NotFound, "There is no response with this id: %s", text)
+	missing := fault.New(fault.RunNotFound, "There is no response with this id: %s", text)
 	id, ok := convert.ParseID(text)
 	if !ok {
 		return found{}, missing

@@ -161,7 +161,7 @@ func (c *creation) conflict(err error, at position) error {
 }
 
 func busyWith(runID, conversationID string) error {
-	return fault.New(fault.Conflict, "A response is in progress in this conversation.").
+	return fault.New(fault.RunActive, "A response is in progress in this conversation.").
 		With("code", codeBusy).With("run_id", runID).With("conversation_id", conversationID)
 }
 

@@ -55,7 +55,7 @@ func (s *server) postResponse(w http.ResponseWriter, r *http.Request) error {
 // obeys returns the parameters that an agent obeys, which the caller may call.
 func (s *server) obeys(ctx context.Context, agent string) (map[string]bool, error) {
 	if !s.agents.HasAgent(agent) {
-		return nil, noModel(fault.Field(fault.NotFound, "/model", "is no agent: %s", agent))
+		return nil, noModel(fault.Field(fault.AgentNotFound, "/model", "is no agent: %s", agent))
 	}
 	if !s.agents.MayCall(ctx, agent) {
 		return nil, notCallable("/model")

@@ -135,7 +135,7 @@ func (s *server) itemOfPath(r *http.Request) (session.Session, convert.Item, err
 			}
 		}
 	}
-	return of, nil, fault.New(fault.NotFound, "There is no item with this id: %s", id)
+	return of, nil, fault.New(fault.EventNotFound, "There is no item with this id: %s", id)
 }
 
 // deleteItem refuses: a log is only appended to.

@@ -52,7 +52,7 @@ func (c *creation) begunIn(ctx context.Context, of session.Session) (found, bool
 	}
 	record := convert.RunRecord(f.Own)
 	if record.Body != "" && record.Body != c.body {
-		return f, false, fault.Field(fault.Conflict, "Idempotency-Key", "was used for another request").With("code", codeKey)
+		return f, false, fault.Field(fault.OtherInput, "Idempotency-Key", "was used for another request").With("code", codeKey)
 	}
 	f.id.After = record.After
 	f.ID = f.id

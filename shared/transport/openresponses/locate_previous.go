@@ -104,7 +104,7 @@ func (c *creation) endsWith(ctx context.Context, of session.Session, runID strin
 // diverge makes room after a response that its session has gone on after; next is the
 // first invocation after it.
 func (c *creation) diverge(ctx context.Context, from position, next string) (position, error) {
-	goneOn := fault.Field(fault.Conflict, "/previous_response_id", "is not the newest response of its conversation").
+	goneOn := fault.Field(fault.SeqConflict, "/previous_response_id", "is not the newest response of its conversation").
 		With("code", codeDiverged).With("conversation_id", from.of.ID)
 	switch {
 	case c.req.OnDivergence == convert.Refuse:

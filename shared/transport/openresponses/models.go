@@ -30,7 +30,7 @@ func (s *server) getModel(w http.ResponseWriter, r *http.Request) error {
 		name = strings.Replace(name, "~", "/", 1)
 	}
 	if !s.agents.HasAgent(name) {
-		return noModel(fault.Field(fault.NotFound, "model", "is no agent: %s", name))
+		return noModel(fault.Field(fault.AgentNotFound, "model", "is no agent: %s", name))
 	}
 	if !s.agents.MayCall(r.Context(), name) {
 		return notCallable("model")
@@ -40,5 +40,5 @@ func (s *server) getModel(w http.ResponseWriter, r *http.Request) error {
 
 // notCallable refuses a request for an agent that its caller may not call.
 func notCallable(at string) error {
-	return noModel(fault.Field(fault.Forbidden, at, "is an agent that you may not call"))
+	return noModel(fault.Field(fault.AgentForbidden, at, "is an agent that you may not call"))
 }

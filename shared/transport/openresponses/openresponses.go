@@ -34,8 +34,12 @@ type server struct {
 func New(c frontend.Config, agents Agents) http.Handler {
 	s := &server{frontend.NewServer(c, "responses"), agents}
 	m := s.Mux
-	m.NotFound(s.handle(func(http.ResponseWriter, *http.Request) error { return fault.Missing("Page") }))
-	m.MethodNotAllowed(s.handle(func(http.ResponseWriter, *http.Request) error { return fault.Missing("Page") }))
+	m.NotFound(s.handle(func(http.ResponseWriter, *http.Request) error {
+		return fault.New(fault.RouteNotFound, "Page not found")
+	}))
+	m.MethodNotAllowed(s.handle(func(http.ResponseWriter, *http.Request) error {
+		return fault.New(fault.RouteNotFound, "Page not found")
+	}))
 	m.Post("/v1/responses", s.handle(s.postResponse))
 	m.Get("/v1/responses/{response_id}", s.handle(s.getResponse))
 	m.Delete("/v1/responses/{response_id}", s.handle(s.deleteResponse))

@@ -81,7 +81,7 @@ func (a *api) automationChange(c *call) (automation.Change, error) {
 	}
 	change, err := a.automationFields(c, body)
 	if err == nil && change == (automation.Change{}) {
-		err = fault.New(fault.Invalid, "nothing to change: give name, on, do or status")
+		err = fault.New(fault.NothingToChange, "nothing to change: give name, on, do or status")
 	}
 	return change, err
 }
@@ -114,7 +114,7 @@ func (a *api) automationFields(c *call, body object) (out automation.Change, err
 			return out, err
 		}
 		if !a.Agents.HasAgent(out.Do.Agent) {
-			return out, fieldFault(fault.Invalid, "/do/agent", "names no agent that is configured")
+			return out, fieldFault(fault.AgentNotConfigured, "/do/agent", "names no agent that is configured")
 		}
 		if !a.Agents.MayCall(c.Context(), out.Do.Agent) {
 			return out, fieldFault(fault.Forbidden, "/do/agent", "is an agent that you may not call")

@@ -102,7 +102,7 @@ func readAtMost(r io.Reader, limit int) ([]byte, error) {
 }
 
 func tooLarge(limit int) error {
-	return fault.New(fault.TooLarge, "the body is larger than %d MB, decompressed", limit>>20)
+	return fault.New(fault.BodyTooLarge, "the body is larger than %d MB, decompressed", limit>>20)
 }
 
 // checkJSON refuses a body that is not one JSON value in UTF-8, and names the

@@ -162,7 +162,7 @@ func (c *call) answerWillFit(events int) error {
 			return nil
 		}
 	}
-	return fault.New(fault.TooLarge, "the answer, which repeats the events, would be larger than 6 MB; "+
+	return fault.New(fault.AnswerTooLarge, "the answer, which repeats the events, would be larger than 6 MB; "+
 		"send Accept-Encoding: gzip or fewer events at once")
 }
 

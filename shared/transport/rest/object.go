@@ -29,14 +29,14 @@ func malformed(at, reason string) error { return fieldFault(fault.Malformed, at,
 
 // fieldFault is fault.Field with a readable detail: the member's name without
 // the leading slash.
-func fieldFault(kind fault.Kind, at, format string, args ...any) *fault.Error {
-	f := fault.Field(kind, at, format, args...)
+func fieldFault(cause fault.Cause, at, format string, args ...any) *fault.Error {
+	f := fault.Field(cause, at, format, args...)
 	name := strings.TrimPrefix(at, "/")
 	if at == "" {
 		name = "the body"
 	}
 	f.Detail = name + " " + f.Violations[0].Detail
-	if kind == fault.Malformed {
+	if f.Kind == fault.Malformed {
 		f.Detail = "Invalid request: " + f.Detail
 	}
 	return f

@@ -178,7 +178,7 @@ func keyInUse(err error) error {
 		return err
 	}
 	conflict := *f
-	conflict.Kind = fault.Conflict
+	conflict.Kind, conflict.Code = fault.Conflict, fault.RequestInProgress
 	conflict.RetryAfter = max(f.RetryAfter, time.Second)
 	return &conflict
 }

@@ -27,7 +27,7 @@ func problemReply(p problem.Answer) *reply {
 }
 
 func unknownPath(c *call) (*reply, error) {
-	return nil, fault.New(fault.NotFound, "there is nothing at %s", c.URL.Path)
+	return nil, fault.New(fault.RouteNotFound, "there is nothing at %s", c.URL.Path)
 }
 
 // wrongMethod answers 405 with the path's methods.
@@ -43,8 +43,7 @@ func (a *api) wrongMethod(c *call) (*reply, error) {
 		}
 	}
 	slices.Sort(allowed)
-	rep := problemReply(problem.WithStatus(
-		http.StatusMethodNotAllowed, fault.New(0, "%s is not allowed here", c.Method), c.requestID))
+	rep := problemReply(problem.New(fault.New(fault.MethodNotAllowed, "%s is not allowed here", c.Method), c.requestID))
 	rep.header.Set("Allow", strings.Join(allowed, ", "))
 	return rep, nil
 }

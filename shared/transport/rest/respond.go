@@ -87,7 +87,7 @@ func pack(body []byte, gzipAccepted bool) (packed []byte, encoding string, err e
 		if encodedSize(packed) <= answerLimit {
 			return packed, "gzip", nil
 		}
-		return nil, "", fault.New(fault.TooLarge,
+		return nil, "", fault.New(fault.AnswerTooLarge,
 			"the answer is larger than 6 MB even as gzip; ask for a smaller page with limit")
 	}
 	if encodedSize(body) <= answerLimit {
@@ -98,9 +98,9 @@ func pack(body []byte, gzipAccepted bool) (packed []byte, encoding string, err e
 		return nil, "", err
 	}
 	if encodedSize(packed) <= answerLimit {
-		return nil, "", fault.New(fault.TooLarge, "the answer is larger than 6 MB; "+
+		return nil, "", fault.New(fault.AnswerTooLarge, "the answer is larger than 6 MB; "+
 			"ask for it with Accept-Encoding: gzip, or for a smaller page with limit")
 	}
-	return nil, "", fault.New(fault.TooLarge, "the answer is larger than 6 MB, as gzip too; "+
+	return nil, "", fault.New(fault.AnswerTooLarge, "the answer is larger than 6 MB, as gzip too; "+
 		"ask for a smaller page with limit")
 }

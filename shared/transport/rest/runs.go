@@ -90,7 +90,7 @@ func pushable(r run.Run) error {
 }
 
 func isOver(r run.Run) error {
-	return fault.New(fault.Conflict, "the run is over: %s", r.Status).
+	return fault.New(fault.RunEnded, "the run is over: %s", r.Status).
 		With("run_id", r.ID).With("run_status", r.Status)
 }
 
@@ -117,7 +117,7 @@ func ofAgent(r run.Run) error {
 	if r.Mode == run.External {
 		return nil
 	}
-	return fault.New(fault.Conflict, "the run's mode is %s: only an external run is written to", r.Mode).With("run_id", r.ID)
+	return fault.New(fault.RunNotExternal, "the run's mode is %s: only an external run is written to", r.Mode).With("run_id", r.ID)
 }
 
 // base returns the base path of the request.

@@ -131,7 +131,7 @@ func parseDeltas(items []json.RawMessage) ([]run.Delta, error) {
 		size += deltas[i].Size()
 	}
 	if size > maxPush {
-		return nil, fault.New(fault.TooLarge, "the deltas hold %d bytes of text, and one request at most %d", size, maxPush)
+		return nil, fault.New(fault.BodyTooLarge, "the deltas hold %d bytes of text, and one request at most %d", size, maxPush)
 	}
 	return deltas, nil
 }
@@ -170,7 +170,7 @@ func (p push) check(of run.Run, item run.Item) (begun session.Event, err error) 
 		}
 	}
 	if content.Size() > run.MaxItem {
-		return begun, fault.New(fault.TooLarge, "the item would hold more than %d bytes of text", run.MaxItem)
+		return begun, fault.New(fault.ItemTooLarge, "the item would hold more than %d bytes of text", run.MaxItem)
 	}
 	return begun, nil
 }
@@ -200,9 +200,9 @@ func (p push) checkOffset(item run.Item) error {
 	case p.offset == nil:
 		return nil
 	case item == nil && *p.offset > 0:
-		return fault.New(fault.Conflict, "item %q is not in progress", p.itemID).With("item_id", p.itemID)
+		return fault.New(fault.ItemNotInProgress, "item %q is not in progress", p.itemID).With("item_id", p.itemID)
 	case item != nil && *p.offset != item.Offset():
-		return fault.New(fault.Conflict, "item %q has the deltas 1 to %d", p.itemID, item.Offset()).
+		return fault.New(fault.OffsetConflict, "item %q has the deltas 1 to %d", p.itemID, item.Offset()).
 			With("item_id", p.itemID).With("offset", item.Offset())
 	}
 	return nil

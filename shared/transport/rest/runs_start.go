@@ -31,7 +31,7 @@ func (a *api) startRun(c *call) (*reply, error) {
 			return nil, err
 		}
 		if !a.Agents.MayCall(c.Context(), s.Agent) {
-			return nil, fieldFault(fault.Forbidden, "/agent", "is an agent that you may not call")
+			return nil, fieldFault(fault.AgentForbidden, "/agent", "is an agent that you may not call")
 		}
 	}
 	started, ref, err := a.begin(c, s)
@@ -61,7 +61,7 @@ func (a *api) agentOf(c *call, s run.Start) (string, error) {
 		if a.Agents.HasAgent(s.Agent) {
 			return s.Agent, nil
 		}
-		return "", fieldFault(fault.Invalid, "/agent", "names no agent that is configured")
+		return "", fieldFault(fault.AgentNotConfigured, "/agent", "names no agent that is configured")
 	}
 	of, err := a.Sessions.Get(c.Context(), c.user, s.SessionID)
 	if err != nil {
@@ -71,7 +71,7 @@ func (a *api) agentOf(c *call, s run.Start) (string, error) {
 		if a.Agents.HasAgent(of.Agent) {
 			return of.Agent, nil
 		}
-		return "", fieldFault(fault.Invalid, "/agent", "is required: no agent is configured that is called %q, as the session's is",
+		return "", fieldFault(fault.AgentNotConfigured, "/agent", "is required: no agent is configured that is called %q, as the session's is",
 			of.Agent)
 	}
 	for _, name := range []string{defaultAgent, ""} {
@@ -79,7 +79,7 @@ func (a *api) agentOf(c *call, s run.Start) (string, error) {
 			return name, nil
 		}
 	}
-	return "", fieldFault(fault.Invalid, "/agent", "is required: the session names no agent, and no default one is configured")
+	return "", fieldFault(fault.AgentNotConfigured, "/agent", "is required: the session names no agent, and no default one is configured")
 }
 
 // begin starts the run. The repeat of a request with an idempotency key finds
@@ -95,7 +95,7 @@ func (a *api) begin(c *call, s run.Start) (run.Run, run.Ref, error) {
 			return started, s.Ref, err
 		}
 	}
-	return run.Run{}, run.Ref{}, fault.New(fault.Conflict,
+	return run.Run{}, run.Ref{}, fault.New(fault.NotStarted,
 		"%d runs were started under this Idempotency-Key, and none found a worker: use another key", maxStarts)
 }
 
@@ -132,6 +132,6 @@ func (a *api) failRun(c *call, ref run.Ref, cause error) bool {
 
 // unavailable answers that a run was not started.
 func unavailable(c *call, ref run.Ref) *reply {
-	f := fault.New(0, "The run could not be handed to a worker; try again.").With("run_id", ref.RunID)
-	return problemReply(problem.WithStatus(http.StatusServiceUnavailable, f, c.requestID))
+	f := fault.New(fault.Unavailable, "The run could not be handed to a worker; try again.").With("run_id", ref.RunID)
+	return problemReply(problem.New(f, c.requestID))
 }

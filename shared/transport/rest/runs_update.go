@@ -59,7 +59,7 @@ func (c *call) runChange() (change runChange, err error) {
 		change.status = run.Status(status)
 	}
 	if change.status == "" && !alive {
-		return change, fault.New(fault.Invalid, "nothing to change: give keep_alive or status")
+		return change, fault.New(fault.NothingToChange, "nothing to change: give keep_alive or status")
 	}
 	change.problem, err = body.runProblem(change.status)
 	return change, err

@@ -110,7 +110,7 @@ func (a *api) webhookChange(c *call) (webhook.Change, error) {
 		change.Status = &s
 	}
 	if change == (webhook.Change{}) {
-		return change, fault.New(fault.Invalid, "nothing to change: give url, description, types, agents, session_ids or status")
+		return change, fault.New(fault.NothingToChange, "nothing to change: give url, description, types, agents, session_ids or status")
 	}
 	if err := change.Validate(); err != nil {
 		return change, err

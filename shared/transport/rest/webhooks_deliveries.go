@@ -160,7 +160,7 @@ func (a *api) replayDelivery(c *call) (*reply, error) {
 // first, so that it cannot overwrite the answer of a fast receiver.
 func (a *api) queueDelivery(c *call, w webhook.Webhook, d delivery.Delivery) (*reply, error) {
 	if w.Status != webhook.Active {
-		return nil, fault.New(fault.Conflict, "the webhook is disabled; PATCH its status to %s first", webhook.Active).
+		return nil, fault.New(fault.WebhookDisabled, "the webhook is disabled; PATCH its status to %s first", webhook.Active).
 			With("disabled_reason", w.DisabledReason)
 	}
 	r, err := a.Webhooks.NoteQueued(c.Context(), d)

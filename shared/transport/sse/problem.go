@@ -2,7 +2,6 @@ package sse
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -21,33 +20,35 @@ type refusal struct {
 	cause  error // logged only
 }
 
-func newRefusal(status int, detail string) *refusal {
-	return &refusal{status: status, fault: &fault.Error{Detail: detail}}
+func newRefusal(status int, code fault.Code, detail string) *refusal {
+	return &refusal{status: status, fault: &fault.Error{Code: code, Detail: detail}}
 }
 
 // unavailable returns the refusal for a WebSocket API that cannot be reached.
 func unavailable(cause error) *refusal {
-	r := newRefusal(http.StatusServiceUnavailable, "watching is not possible right now")
+	r := newRefusal(http.StatusServiceUnavailable, fault.Unavailable, "watching is not possible right now")
 	r.cause = cause
 	return r
 }
 
 // badRequest returns the refusal for an error of readRequest.
 func badRequest(err error) *refusal {
-	r := newRefusal(http.StatusBadRequest, err.Error())
+	r := newRefusal(http.StatusBadRequest, fault.MalformedRequest, err.Error())
 	var f *fault.Error
 	if errors.As(err, &f) {
 		r.fault.Violations = f.Violations
+		r.fault.Code = fault.CodeOf(&fault.Error{Kind: fault.Malformed, Violations: f.Violations})
+		if f.Code != "" {
+			r.fault.Code = f.Code
+		}
 	}
 	return r
 }
 
 // refusedAs returns the refusal for a fault, with the status of its kind.
 func refusedAs(err error) *refusal {
-	r := badRequest(err)
 	f, _ := problem.Of(err)
-	r.status = cmp.Or(problem.Status(f.Kind), r.status)
-	return r
+	return &refusal{status: problem.StatusOf(f), fault: f}
 }
 
 // refusedByAPI turns a refusal of the WebSocket API into one of this API.
@@ -56,7 +57,8 @@ func refusedByAPI(a ws.Answer) *refusal {
 	if a.Status < http.StatusBadRequest || a.Status > 599 {
 		a.Status = http.StatusInternalServerError
 	}
-	r := newRefusal(a.Status, a.Detail)
+	r := newRefusal(a.Status, a.Code, a.Detail)
+	r.fault.Kind = problem.Kind(a.Status)
 	for _, v := range a.Errors {
 		name := strings.TrimPrefix(v.Pointer, "/")
 		r.fault.Detail = strings.ReplaceAll(r.fault.Detail, v.Pointer, name)

@@ -82,7 +82,7 @@ func (r *request) set(name, value string) error {
 func (r *request) setCursor(value, name string) error {
 	cursor, err := watch.ParseCursor(value)
 	if err != nil {
-		return fault.Field(fault.Malformed, name, "must be a cursor: epoch.seq.offset")
+		return fault.Field(fault.InvalidCursor, name, "must be a cursor: epoch.seq.offset")
 	}
 	r.from.Cursor = &cursor
 	return nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/transport/cors"
 	"github.com/rethread/rethread/shared/transport/ws"
@@ -69,7 +70,7 @@ func New(c Config) Handler {
 		defer func() { // a panic must not end the process
 			if v := recover(); v != nil {
 				c.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
-				answer = c.refuse(newRefusal(http.StatusInternalServerError, "Internal error."), id)
+				answer = c.refuse(newRefusal(http.StatusInternalServerError, fault.Internal, "Internal error."), id)
 			}
 		}()
 		body, why := c.open(ctx, event)
@@ -92,7 +93,7 @@ func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest) (
 	}
 	token := time.Unix(verified.Expires, 0).Sub(c.Now())
 	if verified.Caller.UserID == "" || token <= 0 {
-		return nil, newRefusal(http.StatusUnauthorized, "no identity: send a bearer token")
+		return nil, newRefusal(http.StatusUnauthorized, fault.NoIdentity, "no identity: send a bearer token")
 	}
 	req, err := readRequest(event, verified.Caller)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/problem"
 	"github.com/rethread/rethread/shared/transport/cors"
 )
 
@@ -297,9 +299,9 @@ func TestReconnecting(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	refused := func(status int, detail string) func(*session) {
+	refused := func(status int, code, detail string) func(*session) {
 		return func(s *session) {
-			s.send(`{"type":"error","request_id":"stream","status":%d,"title":"x","detail":%q}`, status, detail)
+			s.send(`{"type":"error","request_id":"stream","status":%d,"code":%q,"title":"x","detail":%q}`, status, code, detail)
 			s.untilClosed()
 		}
 	}
@@ -319,31 +321,32 @@ func TestRefusals(t *testing.T) {
 		play   func(*session)
 		event  events.APIGatewayProxyRequest
 		status int
+		code   string
 		detail string
 	}{
-		"an unknown session":                {refused(404, "session not found"), newEvent(), 404, "session not found"},
-		"a session of another user":         {refused(403, "not yours"), newEvent(), 403, "not yours"},
-		"a throttled subscription":          {refused(429, "busy"), newEvent(), 429, "busy"},
-		"an answer with an invalid status":  {refused(1, "x"), newEvent(), 500, "x"},
-		"a gateway that fails":              {func(s *session) { s.send(`{"message":"Internal server error"}`); s.untilClosed() }, newEvent(), 503, "watching is not possible right now"},
-		"a websocket that closes":           {func(*session) {}, newEvent(), 503, "watching is not possible right now"},
-		"a token that has expired":          {unread, expired, 401, "no identity: send a bearer token"},
-		"no identity":                       {unread, nobody, 401, "no identity: send a bearer token"},
-		"a token that the websocket denies": {unread, stranger, 401, "the token was refused"},
-		"no token":                          {unread, tokenless, 400, "the request must carry one token"},
-		"an invalid session id":             {unread, noID, 400, `session_id must not contain '/'`},
-		"an invalid cursor":                 {unread, mustPosition("cursor", "x"), 400, "cursor must be a cursor: epoch.seq.offset"},
-		"an invalid item id":                {unread, mustPosition("last_item_id", ""), 400, "last_item_id must not be empty"},
-		"an invalid last event id":          {unread, lastID, 400, "Last-Event-ID must be a cursor: epoch.seq.offset"},
-		"two positions":                     {unread, two, 400, "last_activity_id must be absent beside cursor"},
+		"an unknown session":                {refused(404, "session_not_found", "session not found"), newEvent(), 404, "session_not_found", "session not found"},
+		"a session of another user":         {refused(403, "share_ended", "not yours"), newEvent(), 403, "share_ended", "not yours"},
+		"a throttled subscription":          {refused(429, "", "busy"), newEvent(), 429, "rate_limited", "busy"},
+		"an answer with an invalid status":  {refused(1, "", "x"), newEvent(), 500, "internal_error", "x"},
+		"a gateway that fails":              {func(s *session) { s.send(`{"message":"Internal server error"}`); s.untilClosed() }, newEvent(), 503, "unavailable", "watching is not possible right now"},
+		"a websocket that closes":           {func(*session) {}, newEvent(), 503, "unavailable", "watching is not possible right now"},
+		"a token that has expired":          {unread, expired, 401, "unauthorized", "no identity: send a bearer token"},
+		"no identity":                       {unread, nobody, 401, "unauthorized", "no identity: send a bearer token"},
+		"a token that the websocket denies": {unread, stranger, 401, "unauthorized", "the token was refused"},
+		"no token":                          {unread, tokenless, 400, "malformed_request", "the request must carry one token"},
+		"an invalid session id":             {unread, noID, 400, "malformed_field", `session_id must not contain '/'`},
+		"an invalid cursor":                 {unread, mustPosition("cursor", "x"), 400, "invalid_cursor", "cursor must be a cursor: epoch.seq.offset"},
+		"an invalid item id":                {unread, mustPosition("last_item_id", ""), 400, "malformed_field", "last_item_id must not be empty"},
+		"an invalid last event id":          {unread, lastID, 400, "invalid_cursor", "Last-Event-ID must be a cursor: epoch.seq.offset"},
+		"two positions":                     {unread, two, 400, "malformed_field", "last_activity_id must be absent beside cursor"},
 	} {
 		bubble(t, name, func(t *testing.T) {
 			a := open(t, newAPI(t, c.play), c.event)
-			var got struct{ Type, Detail, RequestID string }
+			var got struct{ Type, Code, Detail, RequestID string }
 			if err := json.Unmarshal([]byte(a.rest()), &got); err != nil {
 				t.Fatal(err)
 			}
-			if a.Status != c.status || got.Detail != c.detail || got.Type != "about:blank" {
+			if a.Status != c.status || got.Detail != c.detail || got.Code != c.code || got.Type != problem.TypeOf(fault.Code(got.Code)) {
 				t.Errorf("got %d %+v", a.Status, got)
 			}
 			if a.Headers["Content-Type"] != "application/problem+json" || a.Headers["Access-Control-Allow-Origin"] != "*" {
@@ -356,8 +359,8 @@ func TestRefusals(t *testing.T) {
 			s.send(`{"type":"error","request_id":"stream","status":422,"detail":"/cursor is odd","errors":[{"pointer":"/cursor","detail":"is odd"}]}`)
 			s.untilClosed()
 		}), newEvent())
-		want(t, a.rest(), `{"detail":"cursor is odd","errors":[{"pointer":"cursor","detail":"is odd"}],`+
-			`"request_id":"r1","status":422,"title":"Unprocessable Entity","type":"about:blank"}`)
+		want(t, a.rest(), `{"code":"invalid_field","detail":"cursor is odd","errors":[{"pointer":"cursor","detail":"is odd"}],`+
+			`"request_id":"r1","status":422,"title":"Unprocessable Entity","type":"`+problem.TypeOf(fault.InvalidField)+`"}`)
 	})
 	bubble(t, "connects again if the gateway fails once", func(t *testing.T) {
 		var connections atomic.Int64
@@ -376,7 +379,7 @@ func TestRefusals(t *testing.T) {
 	})
 	bubble(t, "does not connect again if the subscription is refused", func(t *testing.T) {
 		var connections atomic.Int64
-		play := refused(404, "session not found")
+		play := refused(404, "session_not_found", "session not found")
 		a := open(t, newAPI(t, func(s *session) { connections.Add(1); play(s) }), newEvent())
 		if a.Status != 404 || connections.Load() != 1 {
 			t.Errorf("got %d after %d connections", a.Status, connections.Load())

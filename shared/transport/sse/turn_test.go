@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/problem"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/transport/sse"
 )
@@ -243,7 +244,7 @@ func TestTooManyStreams(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantBody := map[string]any{
-			"type": "about:blank", "title": "Too Many Requests", "status": 429.0, "request_id": "r1", "quota": "streams",
+			"type": problem.TypeOf(fault.QuotaExceeded), "code": string(fault.QuotaExceeded), "title": "Too Many Requests", "status": 429.0, "request_id": "r1", "quota": "streams",
 			"limit": 2.0, "used": 2.0, "detail": full.Detail,
 		}
 		if diff := cmp.Diff(wantBody, got); diff != "" || a.Status != 429 || a.Headers["Retry-After"] != "40" {

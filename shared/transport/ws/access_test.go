@@ -23,7 +23,7 @@ func TestWatchPermission(t *testing.T) {
 	described := mustContract(t)
 	grant := access.Grant{Share: "sh", Right: access.Read, Until: (now + 5) * 1000}
 	other := access.Grant{Share: "other", Right: access.Read}
-	refused := `{"type":"error","request_id":"r","session_id":"s1","status":403,"title":"Forbidden",` +
+	refused := `{"type":"error","request_id":"r","session_id":"s1","status":403,"code":"forbidden","title":"Forbidden",` +
 		`"detail":"You do not have permission to access this session"}`
 	subscribed := `{"type":"subscribed","request_id":"r","session_id":"s1"}`
 	sub := func(user string, g watch.Grant) watch.Subscription {

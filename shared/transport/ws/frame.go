@@ -28,6 +28,7 @@ type Answer struct {
 	RequestID string            `json:"request_id"`
 	SessionID string            `json:"session_id,omitempty"`
 	Status    int               `json:"status,omitempty"`
+	Code      fault.Code        `json:"code,omitempty"`
 	Title     string            `json:"title,omitempty"`
 	Detail    string            `json:"detail,omitempty"`
 	Errors    []fault.Violation `json:"errors,omitempty"`
@@ -49,10 +50,7 @@ func (a *api) errorFrame(ctx context.Context, act action, err error) []byte {
 	}
 	answer := Answer{
 		Type: TypeError, RequestID: act.requestID, SessionID: act.sessionID,
-		Status: problem.Status(f.Kind), Detail: f.Detail, Errors: f.Violations,
-	}
-	if answer.Status == 0 {
-		answer.Status = http.StatusInternalServerError
+		Status: problem.StatusOf(f), Code: fault.CodeOf(f), Detail: f.Detail, Errors: f.Violations,
 	}
 	logs.Add(ctx, slog.Int(logs.Status, answer.Status)) // the gateway always gets 200
 	answer.Title, answer.RetryAfter = http.StatusText(answer.Status), problem.RetryAfter(answer.Status, f)

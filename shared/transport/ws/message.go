@@ -27,7 +27,7 @@ func (a *api) message(ctx context.Context, c *call) {
 	}
 	var frames [][]byte
 	if c.Caller.UserID == "" || c.expired(a.Now()) {
-		err = fault.New(fault.Unauthorized, "the token that this connection was opened with has expired: connect anew")
+		err = fault.New(fault.TokenExpired, "the token that this connection was opened with has expired: connect anew")
 	}
 	if err == nil {
 		frames, err = a.act(ctx, c, act)

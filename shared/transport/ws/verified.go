@@ -28,6 +28,7 @@ const (
 	appName     = "changes_app"
 	expiresName = "exp"
 	statusName  = "refused" // the status
+	codeName    = "refused_code"
 	detailName  = "refused_detail"
 	fieldName   = "refused_field"
 )
@@ -39,7 +40,7 @@ func (v Verified) Context() map[string]any {
 	out := map[string]any{expiresName: strconv.FormatInt(v.Expires, 10)}
 	var f *fault.Error
 	if errors.As(v.Refused, &f) {
-		out[statusName], out[detailName] = strconv.Itoa(problem.Status(f.Kind)), f.Detail
+		out[statusName], out[codeName], out[detailName] = strconv.Itoa(problem.Status(f.Kind)), string(fault.CodeOf(f)), f.Detail
 		if len(f.Violations) > 0 {
 			out[fieldName], out[detailName] = f.Violations[0].Pointer, f.Violations[0].Detail
 		}
@@ -66,7 +67,9 @@ func ReadVerified(authorizer map[string]any) Verified {
 	}
 	v := Verified{Expires: expiry(authorizer[expiresName])}
 	if status, err := strconv.Atoi(text(statusName)); err == nil {
-		v.Refused = fault.Field(problem.Kind(status), text(fieldName), "%s", text(detailName))
+		refused := fault.Field(problem.Kind(status), text(fieldName), "%s", text(detailName))
+		refused.Code = fault.Code(text(codeName))
+		v.Refused = refused
 		return v
 	}
 	if sub := text(subName); access.IsUserID(sub) {

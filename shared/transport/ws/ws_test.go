@@ -276,9 +276,9 @@ func TestSubscribe(t *testing.T) {
 			err  error
 			want string
 		}{
-			{fault.Missing("session"), `"status":404,"title":"Not Found","detail":"session not found"`},
-			{fault.NotYours("session"), `"status":403,"title":"Forbidden","detail":"You do not have permission to access this session"`},
-			{fault.New(fault.Busy, "enough"), `"status":429,"title":"Too Many Requests","detail":"enough","retry_after":1`},
+			{fault.Missing("session"), `"status":404,"code":"session_not_found","title":"Not Found","detail":"session not found"`},
+			{fault.NotYours("session"), `"status":403,"code":"forbidden","title":"Forbidden","detail":"You do not have permission to access this session"`},
+			{fault.New(fault.Busy, "enough"), `"status":429,"code":"rate_limited","title":"Too Many Requests","detail":"enough","retry_after":1`},
 		} {
 			w := newFakeDomain(t)
 			w.subscribe = c.err
@@ -296,7 +296,7 @@ func TestSubscribe(t *testing.T) {
 		w := newFakeDomain(t)
 		w.since = func() ([]watch.Message, error) { return nil, errBroken }
 		wantFrames(t, w.send(`{"action":"subscribe","session_id":"s1","request_id":"r"}`),
-			`{"type":"error","request_id":"r","session_id":"s1","status":500,"title":"Internal Server Error","detail":"Internal error."}`)
+			`{"type":"error","request_id":"r","session_id":"s1","status":500,"code":"internal_error","title":"Internal Server Error","detail":"Internal error."}`)
 		w.wantCalls("subscribe alice s1 c1=", "since alice s1 - item:", "unsubscribe alice s1 c1=")
 		if !strings.Contains(w.log.String(), errBroken.Error()) {
 			t.Errorf("the log: %s", w.log.String())

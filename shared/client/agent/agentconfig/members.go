@@ -21,7 +21,7 @@ type reader struct {
 
 // invalid describes what is wrong with a member; a wrong type is reported like any
 // other violation.
-func invalid(_ fault.Kind, at, format string, args ...any) *fault.Error {
+func invalid(_ fault.Cause, at, format string, args ...any) *fault.Error {
 	return fault.Field(fault.Invalid, at, format, args...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
@@ -55,7 +56,7 @@ func Discarded(r run.Run) Event {
 	if r.Status == run.Cancelled {
 		return Outcome(nil, r)
 	}
-	return RunError(conversation.CodeRewound, "The run was rewound.", map[string]any{"run_id": r.ID})
+	return RunError(string(fault.RunRewound), "The run was rewound.", map[string]any{"run_id": r.ID})
 }
 
 // Finished returns the end of a run that did not fail, with what is still open. over

@@ -7,14 +7,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// Codes of the faults by which a repeated request is refused.
-const (
-	// CodeRewound means that the run was rewound or discarded.
-	CodeRewound = "run_rewound"
-	// CodeOtherInput means that the run has begun with other input.
-	CodeOtherInput = "other_input"
-)
-
 // Input is a request to run an agent.
 type Input struct {
 	SessionID, RunID string

@@ -10,8 +10,7 @@ func (in Input) Repeats(h History, runID string) error {
 	if h.Partial && !h.Begins(runID) {
 		return ErrOlder
 	}
-	differs := fault.New(fault.Conflict, "the run has begun with other input").
-		With("run_id", runID).With("code", CodeOtherInput)
+	differs := fault.New(fault.OtherInput, "the run has begun with other input").With("run_id", runID)
 	t := h.Thread()
 	c, err := in.compare(t)
 	if err != nil {
