@@ -39,6 +39,7 @@ type wantError struct {
 	Status       int
 	Kind         *string
 	Type         *string
+	Code         *string
 	Title        *string
 	Detail       *string
 	Errors       []rethread.FieldError
@@ -181,6 +182,10 @@ func (w *wantError) compare(t *testing.T, err error) {
 		t.Error("it has no text")
 	}
 	equal(t, "type", w.Type, got.Type)
+	equal(t, "code", w.Code, string(got.Code))
+	if w.Code != nil && !errors.Is(err, rethread.CodeError(*w.Code)) {
+		t.Errorf("it is not %s", *w.Code)
+	}
 	equal(t, "title", w.Title, got.Title)
 	equal(t, "detail", w.Detail, got.Detail)
 	equal(t, "request_id", w.RequestID, got.RequestID)

@@ -38,10 +38,13 @@ type FieldError struct {
 	Detail  string `json:"detail"`
 }
 
-// Error is a failed request. It wraps the sentinel error of its status.
+// Error is a failed request. It wraps its code and the sentinel error of its status.
 type Error struct {
 	// Status is the HTTP status; 0 if no answer arrived.
 	Status int
+	// Code is the cause, as in docs/errors.md, or what the gateway's status means; "" if
+	// unknown.
+	Code CodeError
 	// Type, Title and Detail are those of the problem document (RFC 9457). Detail is
 	// never empty.
 	Type, Title, Detail string
@@ -69,10 +72,13 @@ func (e *Error) Error() string {
 	return e.Detail
 }
 
-// Unwrap returns the sentinel errors of the status, and the cause of a failed
+// Unwrap returns the code, the sentinel errors of the status, and the cause of a failed
 // connection.
 func (e *Error) Unwrap() []error {
 	out := kindsOf(e.Status)
+	if e.Code != "" {
+		out = append(out, e.Code)
+	}
 	if e.cause != nil {
 		out = append(out, e.cause)
 	}
@@ -122,6 +128,27 @@ func kindOf(status int) error {
 	return nil
 }
 
+// codeOf returns what the gateway means by a status where it answers without a code.
+func codeOf(status int) CodeError {
+	switch status {
+	case http.StatusUnauthorized:
+		return "unauthorized"
+	case http.StatusForbidden:
+		return "forbidden"
+	case http.StatusNotFound:
+		return ErrRouteNotFound
+	case http.StatusRequestEntityTooLarge:
+		return ErrBodyTooLarge
+	case http.StatusTooManyRequests:
+		return "rate_limited"
+	case http.StatusInternalServerError:
+		return ErrInternalError
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return "unavailable"
+	}
+	return ""
+}
+
 // maxProblem is the number of bytes of an error's body that are read.
 const maxProblem = 1 << 20
 
@@ -134,6 +161,9 @@ func errorOf(res *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
 	if err == nil {
 		out.describe(body)
+	}
+	if out.Code == "" {
+		out.Code = codeOf(res.StatusCode)
 	}
 	if out.Detail == "" {
 		out.Detail = out.Title
@@ -165,6 +195,7 @@ func (e *Error) describe(body []byte) {
 	if kind := text("type"); kind != "" {
 		e.Type = kind
 	}
+	e.Code = CodeError(text("code"))
 	e.Title, e.Detail, e.RequestID = text("title"), text("detail"), text("request_id")
 	if message := text("message"); e.Detail == "" {
 		e.Detail = message

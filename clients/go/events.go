@@ -124,9 +124,10 @@ func wholeThread(ctx context.Context, t *transport, sessionID string, attempts i
 // thread makes a call that is answered with a thread.
 func thread(ctx context.Context, r resource, c call, opts []Option) (Thread, error) {
 	got, err := body[struct {
-		Data Thread   `json:"data"`
-		Meta pageMeta `json:"meta"`
+		Data  Thread   `json:"data"`
+		Meta  pageMeta `json:"meta"`
+		RunID string   `json:"run_id"`
 	}](ctx, r, c, opts)
-	got.Data.NextCursor = got.Meta.NextCursor
+	got.Data.NextCursor, got.Data.RunID = got.Meta.NextCursor, got.RunID
 	return got.Data, err
 }

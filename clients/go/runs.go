@@ -6,9 +6,14 @@ import "context"
 type Runs struct{ resource }
 
 // Start appends an input and starts the run that answers it. It returns the thread with
-// the input; Run.ID is the run.
+// the input; its RunID is the run, which may wait in the queue.
 func (r *Runs) Start(ctx context.Context, sessionID string, request RunRequest, opts ...Option) (Thread, error) {
 	return thread(ctx, r.resource, post(repeatKey, request, "/sessions/{}/runs", sessionID), opts)
+}
+
+// List lists the active run and those that are over, newest first.
+func (r *Runs) List(sessionID string, q ListQuery, opts ...Option) List[Run] {
+	return entries[Run](r.resource, listQuery(q.Limit, q.Cursor), opts, "/sessions/{}/runs", sessionID)
 }
 
 // Get returns a run.

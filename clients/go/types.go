@@ -128,7 +128,12 @@ type State struct {
 
 // RewindRequest says what to restore.
 type RewindRequest struct {
-	RewindBeforeInvocationID string `json:"rewind_before_invocation_id"`
+	// Before is the invocation to whose beginning the session goes back; and
+	// RewindBeforeInvocationID another name of it. AtSeq is a position where an invocation
+	// ends, instead of either.
+	Before                   string `json:"before,omitempty"`
+	RewindBeforeInvocationID string `json:"rewind_before_invocation_id,omitempty"`
+	AtSeq                    *int64 `json:"at_seq,omitempty"`
 	// Scopes are those of state and artifacts to restore: session, user and app; none
 	// means all.
 	Scopes []string `json:"scopes,omitempty"`
@@ -163,7 +168,9 @@ type Restored struct {
 // ForkRequest says from where a fork continues: from just before an invocation, or
 // from the end without one.
 type ForkRequest struct {
+	Before                   string `json:"before,omitempty"` // as in RewindRequest; all three absent forks everything
 	RewindBeforeInvocationID string `json:"rewind_before_invocation_id,omitempty"`
+	AtSeq                    *int64 `json:"at_seq,omitempty"`
 	Name                     string `json:"name,omitempty"`
 	DryRun                   bool   `json:"dry_run,omitempty"` // create nothing
 	Strict                   bool   `json:"strict,omitempty"`  // fail if the invocation is not found

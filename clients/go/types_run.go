@@ -155,6 +155,8 @@ type Thread struct {
 	QueueVersion int64         `json:"queue_version,omitempty"`
 	// NextCursor leads to the next page; "" on the last one.
 	NextCursor string `json:"-"`
+	// RunID is the run that Start started or queued; "" of other calls.
+	RunID string `json:"-"`
 }
 
 // QueuedInput is an input that waits for the runs before it.

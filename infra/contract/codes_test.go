@@ -66,6 +66,28 @@ func TestErrorCodes(t *testing.T) {
 			t.Errorf("%d codes are documented, and %d listed", len(documented), len(listed))
 		}
 	})
+	for path, entry := range map[string]*regexp.Regexp{ // the compiler compares those of clients/js with the contract
+		"clients/go/codes.go":                         regexp.MustCompile(`(?m)^\tErr\w+ +CodeError = "(\w+)"`),
+		"clients/python/src/rethread_client/codes.py": regexp.MustCompile(`(?m)^    "(\w+)": \w+Error,$`),
+	} {
+		t.Run("are those of "+path, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(root, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, found := range entry.FindAllStringSubmatch(string(text), -1) {
+				got = append(got, found[1])
+			}
+			if strings.HasSuffix(path, ".go") { // the sentinels of these statuses stand for them
+				got = append(got, "unauthorized", "forbidden", "rate_limited", "unavailable")
+			}
+			slices.Sort(got)
+			if diff := gocmp.Diff(names, got); diff != "" {
+				t.Errorf("shared/base/fault (-) and the client (+) differ:\n%s", diff)
+			}
+		})
+	}
 	t.Run("are made, and nothing else is", func(t *testing.T) {
 		made := mustMadeCodes(t, root)
 		for code := range listed {

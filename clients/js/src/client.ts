@@ -5,11 +5,12 @@ import { Streams } from './http/streams.js';
 import { Transport, type TransportOptions } from './http/transport.js';
 import { A2A } from './resources/a2a.js';
 import { Me, Shares } from './resources/account.js';
+import type { Answer } from './resources/answers.js';
 import { Artifacts } from './resources/artifacts.js';
 import { Automations, Webhooks } from './resources/hooks.js';
 import { Imports } from './resources/imports.js';
 import { Events, readThread, Threads } from './resources/log.js';
-import { Runs } from './resources/runs.js';
+import { type AskOptions, Runs } from './resources/runs.js';
 import { Sessions, States } from './resources/sessions.js';
 import { Feedbacks, Messages, Tasks } from './resources/tasks.js';
 import type { Event } from './types.js';
@@ -67,7 +68,7 @@ export class Rethread {
     this.state = new States(transport);
     this.events = new Events(transport);
     this.thread = new Threads(transport);
-    this.runs = new Runs(transport);
+    this.runs = new Runs(transport, this);
     this.artifacts = new Artifacts(transport);
     this.tasks = new Tasks(transport);
     this.messages = new Messages(transport);
@@ -84,6 +85,14 @@ export class Rethread {
   /** A client of a service that acts for a user, with the same options. It has its own `close`. */
   withUser(user: string): Rethread {
     return new Rethread({ ...this.#options, user });
+  }
+
+  /**
+   * Asks the session's agent, streams the answer to `onText`, and returns it when the run is over:
+   * the same as `runs.ask`. It watches the session.
+   */
+  ask(sessionId: string, text: string, options?: AskOptions): Promise<Answer> {
+    return this.runs.ask(sessionId, text, options);
   }
 
   /**

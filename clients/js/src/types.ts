@@ -33,6 +33,8 @@ export type Run = Schemas['Run'];
 export type RunChange = Schemas['RunChange'];
 export type RunError = Schemas['RunError'];
 export type RunEvents = Schemas['RunEvents'];
+/** The code of an error. Later versions of the server may add some. */
+export type ErrorCode = Schemas['ErrorCode'];
 export type RunRequest = Schemas['RunRequest'];
 export type Session = Schemas['Session'];
 export type SessionChange = Schemas['SessionChange'];
@@ -56,3 +58,5 @@ export type Query<N extends keyof operations> = NonNullable<operations[N]['param
 
 /** A thread, and the cursor of its next page; null on the last one. */
 export type ThreadPage = Thread & { next_cursor: string | null };
+/** The thread after the start of the run `run_id`, which may wait in the queue. */
+export type StartedThread = ThreadPage & { run_id: string };

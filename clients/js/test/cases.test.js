@@ -79,9 +79,10 @@ function compareError(error, want) {
   for (const [kind, Class] of Object.entries(KINDS)) {
     if ('kind' in want) assert.equal(error instanceof Class, want.kind === kind, kind);
   }
-  for (const name of ['type', 'title', 'detail', 'errors', 'reason']) {
+  for (const name of ['type', 'code', 'title', 'detail', 'errors', 'reason']) {
     if (name in want) assert.deepEqual(error[name], want[name], name);
   }
+  if (error.problem.code) assert.ok(error instanceof rethread.ERRORS_BY_CODE[error.problem.code]);
   if ('request_id' in want) assert.equal(error.requestId, want.request_id);
   if ('retry_after_ms' in want) assert.equal(error.retryAfter, want.retry_after_ms);
   for (const [name, value] of Object.entries(want.members ?? {})) {

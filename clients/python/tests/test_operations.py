@@ -46,6 +46,7 @@ METHODS: dict[str, Method] = {
     "getMyUsage": lambda c: c.me.usage(),
     "getThread": lambda c: c.thread.get("s", order="desc"),
     "startRun": lambda c, **o: c.runs.start("s", {"input": []}, **o),
+    "listRuns": lambda c: c.runs.list("s"),
     "getRun": lambda c: c.runs.get("s", "r"),
     "updateRun": lambda c: c.runs.update("s", "r", {}),
     "cancelRun": lambda c: c.runs.cancel("s", "r"),

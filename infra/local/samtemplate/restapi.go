@@ -41,10 +41,12 @@ type restAPIProperties struct {
 	TracingEnabled        any `yaml:"TracingEnabled"`
 }
 
-// gatewayErrors are the types of a REST API's errors that the local gateway makes.
-var gatewayErrors = []string{
-	"DEFAULT_4XX", "DEFAULT_5XX", "UNAUTHORIZED", "ACCESS_DENIED", "MISSING_AUTHENTICATION_TOKEN", "REQUEST_TOO_LARGE",
-	"THROTTLED", "INTEGRATION_TIMEOUT",
+// gatewayErrors returns the types of a REST API's errors that the local gateway makes.
+func gatewayErrors() []string {
+	return []string{
+		"DEFAULT_4XX", "DEFAULT_5XX", "UNAUTHORIZED", "ACCESS_DENIED", "MISSING_AUTHENTICATION_TOKEN", "REQUEST_TOO_LARGE",
+		"THROTTLED", "INTEGRATION_TIMEOUT",
+	}
 }
 
 type restAuthorizerProperties struct {
@@ -74,7 +76,7 @@ func buildRESTAPI(r *resolver, id string, entry resource) (RESTAPI, error) {
 		api.Lambda[name] = authorizer
 	}
 	for kind, response := range p.GatewayResponses {
-		if !slices.Contains(gatewayErrors, kind) {
+		if !slices.Contains(gatewayErrors(), kind) {
 			return api, at(entry.node, "REST API %s: gateway response %s is not supported", id, kind)
 		}
 		configured := GatewayError{Status: response.Status, Headers: map[string]string{}}

@@ -70,6 +70,7 @@ func accessTable() map[string]route {
 		"GET /sessions/{session_id}/forks": {who: reads, ok: []int{200}},
 
 		"POST /sessions/{session_id}/runs":                 {who: writes, ok: []int{202}, body: input},
+		"GET /sessions/{session_id}/runs":                  {who: reads, ok: []int{200}},
 		"GET /sessions/{session_id}/runs/{run_id}":         {who: reads, ok: []int{200}},
 		"PATCH /sessions/{session_id}/runs/{run_id}":       {who: writes, ok: []int{200}, body: body(e2e.M{"keep_alive": true})},
 		"POST /sessions/{session_id}/runs/{run_id}/cancel": {who: writes, ok: []int{200}},

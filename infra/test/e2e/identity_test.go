@@ -64,9 +64,10 @@ func testIdentity(t *testing.T, sys *e2e.System) {
 			t.Errorf("the task says %q", got)
 		}
 	})
-	t.Run("the body cannot name another user", func(t *testing.T) {
+	t.Run("neither the query nor the body can name another user", func(t *testing.T) {
 		alice := sys.User(t, "alice")
-		got := alice.Post(api+"/sessions?user_id=bob", e2e.M{"user_id": "bob"}).Want(201)
+		alice.Post(api+"/sessions", e2e.M{"user_id": "bob"}, e2e.Bad).Want(422)
+		got := alice.Post(api+"/sessions?user_id=bob", e2e.M{}).Want(201)
 		if got.Str("data.user_id") != alice.ID {
 			t.Errorf("the session belongs to %s", got.Str("data.user_id"))
 		}

@@ -33,7 +33,7 @@ func testSessions(t *testing.T, sys *e2e.System) {
 		id := uuid.NewString()
 		metadata := `{"channel":"web","n":1.50,"text":"<b>Grüße & \u2028"}`
 		got := alice.Post(api+"/sessions",
-			`{"id":"`+id+`","agent":"analyst","name":"Ümläute ✓","metadata":`+metadata+`,"unknown":1}`).Want(201)
+			`{"id":"`+id+`","agent":"analyst","name":"Ümläute ✓","metadata":`+metadata+`}`).Want(201)
 		want := map[string]string{
 			"id": id, "app_name": "analyst", "agent": "analyst", "name": "Ümläute ✓", "head_seq": "0",
 		}
@@ -47,6 +47,15 @@ func testSessions(t *testing.T, sys *e2e.System) {
 		if read.Header.Get("ETag") != got.Header.Get("ETag") {
 			t.Errorf("the ETag changed from %s to %s", got.Header.Get("ETag"), read.Header.Get("ETag"))
 		}
+	})
+	t.Run("unknown members are refused by name, and nothing is stored", func(t *testing.T) {
+		alice := sys.User(t, "alice")
+		id := uuid.NewString()
+		got := alice.Post(api+"/sessions", e2e.M{"id": id, "metdata": e2e.M{}}, e2e.Bad).Want(422)
+		if got.Str("code") != "invalid_field" || got.Str("errors.0.pointer") != "/metdata" {
+			t.Errorf("got %s", got.Body)
+		}
+		alice.Get(sessionPath(id)).Want(404)
 	})
 	t.Run("app and agent can differ", func(t *testing.T) {
 		alice := sys.User(t, "alice")

@@ -71,7 +71,7 @@ def mend_headers(headers):
 
 
 def mend_body(body):
-    if "rewind_before_invocation_id" in body:
+    if "rewind_before_invocation_id" in body or "before" in body:
         body.pop("strict", None)
     for name in ("id", "task_id"):
         # An id with what looks like an escape is not escaped again in the paths of
@@ -88,6 +88,7 @@ def mend_body(body):
         mend_batch(body["events"])
     if isinstance(body.get("input"), list):
         mend_batch(body["input"])
+    if isinstance(body.get("input"), (list, str)):
         body["agent"] = "demo"  # a made-up agent is not configured, the session's neither
     if isinstance(body.get("deltas"), list):
         mend_deltas(body)

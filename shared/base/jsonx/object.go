@@ -62,14 +62,15 @@ func (o Object) Has(name string) bool {
 	return ok
 }
 
-// Only returns a fault of kind Invalid if there is a member with another name.
+// Only returns a fault of kind Invalid that names all members with other names.
 func (o Object) Only(known ...string) error {
+	var broken fault.Broken
 	for _, name := range slices.Sorted(maps.Keys(o.Members)) {
 		if !slices.Contains(known, name) {
-			return o.refuse(fault.Invalid, o.Pointer(name), "is not known here")
+			broken.Add(o.refuse(fault.Invalid, o.Pointer(name), "is not known here"))
 		}
 	}
-	return nil
+	return broken.Err()
 }
 
 // Required returns a fault of kind Malformed if the member is absent.

@@ -78,7 +78,7 @@ func TestImport_CheckAbandon(t *testing.T) {
 		"its deletion was interrupted": {in(archive.ImportDead, 3, now+1000), nil},
 		"it is complete": {
 			in(archive.ImportDone, 2, 0),
-			fault.New(fault.Conflict, "the import is complete: delete the session").With("session_id", "s"),
+			fault.New(fault.ImportEnded, "the import is complete: delete the session").With("session_id", "s"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

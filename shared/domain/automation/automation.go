@@ -92,22 +92,17 @@ type Action struct {
 // Validate returns a fault that names the field that breaks a rule. It does not
 // check which agents exist.
 func (a Automation) Validate() error {
-	if err := checkText("/name", a.Name, MaxName); err != nil {
-		return err
-	}
-	if err := a.On.validate(); err != nil {
-		return err
-	}
-	if err := a.Do.validate(); err != nil {
-		return err
-	}
+	var broken fault.Broken
+	broken.Add(checkText("/name", a.Name, MaxName))
+	broken.Add(a.On.validate())
+	broken.Add(a.Do.validate())
 	if a.Do.Session == Same && slices.Contains(a.On.Types, string(delivery.SessionDeleted)) {
-		return fault.Field(fault.Invalid, "/do/session", "must be new: a deleted session cannot be continued")
+		broken.Add(fault.Field(fault.Invalid, "/do/session", "must be new: a deleted session cannot be continued"))
 	}
 	if a.Status != Active && a.Status != Disabled {
-		return fault.Field(fault.Invalid, "/status", "must be active or disabled")
+		broken.Add(fault.Field(fault.Invalid, "/status", "must be active or disabled"))
 	}
-	return nil
+	return broken.Err()
 }
 
 func (t Trigger) validate() error {

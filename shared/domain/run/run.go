@@ -167,16 +167,17 @@ type Start struct {
 	Chain []string
 }
 
-// Validate returns a fault that names the field that breaks a rule.
+// Validate returns a fault that names the fields that break rules.
 func (s Start) Validate() error {
+	var broken fault.Broken
 	if n := len(s.Input); n == 0 || n > MaxInput {
-		return fault.Field(fault.Invalid, "/input", "must hold 1 to %d events", MaxInput)
+		broken.Add(fault.Field(fault.Invalid, "/input", "must hold 1 to %d events", MaxInput))
 	}
 	if s.OnActive == Enqueue && s.Mode == External {
-		return fault.Field(fault.Invalid, "/on_active", "must not be enqueue for an external run")
+		broken.Add(fault.Field(fault.Invalid, "/on_active", "must not be enqueue for an external run"))
 	}
 	if s.Agent != "" {
-		return fault.CheckAgent("/agent", s.Agent)
+		broken.Add(fault.CheckAgent("/agent", s.Agent))
 	}
-	return nil
+	return broken.Err()
 }

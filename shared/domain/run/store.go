@@ -21,6 +21,9 @@ type Store interface {
 	// Run reads a run; if its lease has expired and it is not to be continued, it
 	// first marks the run failed.
 	Run(ctx context.Context, ref Ref) (Run, error)
+	// ListRuns reads a page of a session's runs, newest first, rewound ones included; those
+	// that wait are in the queue alone. Like Run it marks a run failed whose lease has expired.
+	ListRuns(ctx context.Context, q ListQuery) (ListPage, error)
 	// StartQueued begins the first run of a session's queue, if no run is active and
 	// no failed one blocks it. It returns the run that must be handed to a worker,
 	// which may have begun in an earlier call; nil for none.

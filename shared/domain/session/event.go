@@ -85,19 +85,22 @@ func parseMembers(fields map[string]json.RawMessage, pointer string) (Event, err
 	for _, name := range []string{"seq", "session_id", "created_time", "status"} {
 		delete(fields, name)
 	}
-	if err := e.takeStrings(pointer); err != nil {
-		return Event{}, err
-	}
+	var broken fault.Broken
+	e.takeStrings(pointer, &broken)
 	if p, ok := fields["partial"]; ok && json.Unmarshal(p, &e.Partial) != nil {
-		return Event{}, fault.Field(fault.Malformed, pointer+"/partial", "must be a boolean")
+		broken.Add(fault.Field(fault.Malformed, pointer+"/partial", "must be a boolean"))
 	}
 	if c := fields["content"]; !jsonx.IsNull(c) && !jsonx.IsObject(c) {
-		return Event{}, fault.Field(fault.Malformed, pointer+"/content", "must be an object")
+		broken.Add(fault.Field(fault.Malformed, pointer+"/content", "must be an object"))
 	}
-	return e, e.takeActions(pointer + "/actions")
+	broken.Add(e.takeActions(pointer + "/actions"))
+	if err := broken.Err(); err != nil {
+		return Event{}, err
+	}
+	return e, nil
 }
 
-func (e *Event) takeStrings(pointer string) error {
+func (e *Event) takeStrings(pointer string, broken *fault.Broken) {
 	for _, f := range []struct {
 		name     string
 		into     *string
@@ -107,25 +110,25 @@ func (e *Event) takeStrings(pointer string) error {
 		at := pointer + "/" + f.name
 		if !ok || jsonx.IsNull(raw) {
 			if f.required {
-				return fault.Field(fault.Malformed, at, "is required")
+				broken.Add(fault.Field(fault.Malformed, at, "is required"))
 			}
 			delete(e.Fields, f.name)
 			continue
 		}
 		if raw[0] != '"' {
-			return fault.Field(fault.Malformed, at, "must be a string")
+			broken.Add(fault.Field(fault.Malformed, at, "must be a string"))
+			continue
 		}
 		*f.into = jsonx.Text(raw)
 		delete(e.Fields, f.name)
 		if f.name == "author" {
 			if n := utf8.RuneCountInString(e.Author); n == 0 || n > MaxAuthor {
-				return fault.Field(fault.Invalid, at, "must be 1 to %d characters", MaxAuthor)
+				broken.Add(fault.Field(fault.Invalid, at, "must be 1 to %d characters", MaxAuthor))
 			}
-		} else if err := fault.CheckID(at, *f.into); err != nil {
-			return err
+		} else {
+			broken.Add(fault.CheckID(at, *f.into))
 		}
 	}
-	return nil
 }
 
 // CheckNew validates the ids of an event that is to be appended and was not in a

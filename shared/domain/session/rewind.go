@@ -16,6 +16,9 @@ type Rewind struct {
 	SessionID string
 	UserID    string
 	Before    string // invocation id
+	// AtSeq is the position right before which the invocation must begin, if the caller
+	// named that position instead of the invocation.
+	AtSeq *int64
 	// Start, of a discard, is the seq of its run's input if the log had the run's
 	// invocation before: the discard cuts there. 0 for any other rewind.
 	Start  int64
@@ -41,6 +44,15 @@ type Rewind struct {
 
 // Has reports whether the rewind restores a scope.
 func (r Rewind) Has(s Scope) bool { return r.Scopes == nil || slices.Contains(r.Scopes, s) }
+
+// CheckBoundary refuses a position within an invocation: rewinds and forks go back to
+// before whole invocations. begins is the position of the invocation's first entry.
+func CheckBoundary(at *int64, invocation string, begins int64) error {
+	if at == nil || begins == *at+1 {
+		return nil
+	}
+	return fault.Field(fault.InvocationNotFound, "/at_seq", "must be a position where an invocation ends, not within %q", invocation)
+}
 
 // ParseScope parses the name of a scope that can be rewound.
 func ParseScope(name string) (Scope, error) {
@@ -88,6 +100,7 @@ type ForkOf struct {
 	Nonce     string  // as in New
 	KeyedBy   string  // as in New
 	Before    *string // invocation id; nil forks everything
+	AtSeq     *int64  // as in Rewind
 	Name      *string // nil is "Fork of " and the name of the source
 	DryRun    bool
 	Strict    bool // a missing boundary is an error

@@ -117,13 +117,12 @@ type New struct {
 	CreatedBy json.RawMessage
 }
 
-// Validate sets the defaults and returns a fault that names the field that breaks a
-// rule.
+// Validate sets the defaults and returns a fault that names the fields that break
+// rules.
 func (n *New) Validate() error {
+	var broken fault.Broken
 	if n.Agent != "" {
-		if err := fault.CheckAgent("/agent", n.Agent); err != nil {
-			return err
-		}
+		broken.Add(fault.CheckAgent("/agent", n.Agent))
 	}
 	if n.AppName == "" {
 		n.AppName = strings.Replace(n.Agent, "/", "~", 1) // as in its A2A address; an app is an id
@@ -134,24 +133,17 @@ func (n *New) Validate() error {
 	if len(n.Metadata) == 0 {
 		n.Metadata = json.RawMessage("{}")
 	}
-	if err := fault.CheckNewID("/id", n.ID); err != nil {
-		return err
+	broken.Add(fault.CheckNewID("/id", n.ID))
+	if n.AppName != strings.Replace(n.Agent, "/", "~", 1) { // the agent was checked
+		broken.Add(fault.CheckID("/app_name", n.AppName))
 	}
-	if err := fault.CheckID("/app_name", n.AppName); err != nil {
-		return err
-	}
-	if err := checkName(n.Name); err != nil {
-		return err
-	}
-	if err := checkMetadata(n.Metadata); err != nil {
-		return err
-	}
+	broken.Add(checkName(n.Name))
+	broken.Add(checkMetadata(n.Metadata))
 	if n.Retention != 0 {
-		if err := CheckRetention("/retention", n.Retention); err != nil {
-			return err
-		}
+		broken.Add(CheckRetention("/retention", n.Retention))
 	}
-	return n.State.Validate("/state")
+	broken.Add(n.State.Validate("/state"))
+	return broken.Err()
 }
 
 // Patch changes a session; nil leaves a field unchanged.
@@ -164,25 +156,22 @@ type Patch struct {
 	IfMatch   *int64 // the expected version
 }
 
-// Validate returns a fault that names the field that breaks a rule.
+// Validate returns a fault that names the fields that break rules.
 func (p Patch) Validate() error {
 	if p.Name == nil && p.Metadata == nil && p.Retention == nil {
 		return fault.New(fault.NothingToChange, "nothing to change: give name, metadata or retention")
 	}
+	var broken fault.Broken
 	if p.Retention != nil && *p.Retention != 0 {
-		if err := CheckRetention("/retention", *p.Retention); err != nil {
-			return err
-		}
+		broken.Add(CheckRetention("/retention", *p.Retention))
 	}
 	if p.Name != nil {
-		if err := checkName(*p.Name); err != nil {
-			return err
-		}
+		broken.Add(checkName(*p.Name))
 	}
 	if p.Metadata != nil {
-		return checkMetadata(p.Metadata)
+		broken.Add(checkMetadata(p.Metadata))
 	}
-	return nil
+	return broken.Err()
 }
 
 func checkName(name string) error {

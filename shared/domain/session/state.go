@@ -51,23 +51,23 @@ func ScopeOf(key string) (Scope, string) {
 // Delta is a change of state: new values by prefixed key; null deletes a key.
 type Delta map[string]json.RawMessage
 
-// Validate returns a fault that names the key that breaks a rule; pointer is the
+// Validate returns a fault that names the keys that break rules; pointer is the
 // delta's JSON pointer.
 func (d Delta) Validate(pointer string) error {
+	var broken fault.Broken
 	for _, key := range slices.Sorted(maps.Keys(d)) {
 		_, name := ScopeOf(key)
 		at := pointer + "/" + jsonx.EscapePointer(key)
-		if name == "" {
-			return fault.Field(fault.Invalid, at, "must name a key")
-		}
-		if strings.ContainsFunc(key, unicode.IsControl) {
-			return fault.Field(fault.Invalid, at, "must not contain control characters")
-		}
-		if utf8.RuneCountInString(key) > MaxStateKey {
-			return fault.Field(fault.Invalid, at, "must be at most %d characters", MaxStateKey)
+		switch {
+		case name == "":
+			broken.Add(fault.Field(fault.Invalid, at, "must name a key"))
+		case strings.ContainsFunc(key, unicode.IsControl):
+			broken.Add(fault.Field(fault.Invalid, at, "must not contain control characters"))
+		case utf8.RuneCountInString(key) > MaxStateKey:
+			broken.Add(fault.Field(fault.Invalid, at, "must be at most %d characters", MaxStateKey))
 		}
 	}
-	return nil
+	return broken.Err()
 }
 
 // Stored returns the delta without temporary keys.

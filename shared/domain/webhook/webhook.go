@@ -76,22 +76,27 @@ type Webhook struct {
 // Validate returns a fault that names the field that breaks a rule. It does not
 // check where the address leads.
 func (w Webhook) Validate() error {
+	var broken fault.Broken
 	switch {
 	case w.URL == "":
-		return fault.Field(fault.Malformed, "/url", "is required")
+		broken.Add(fault.Field(fault.Malformed, "/url", "is required"))
 	case len(w.URL) > MaxURL:
-		return fault.Field(fault.Invalid, "/url", "must be at most %d bytes", MaxURL)
+		broken.Add(fault.Field(fault.Invalid, "/url", "must be at most %d bytes", MaxURL))
 	case strings.ContainsFunc(w.URL, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return fault.Field(fault.Invalid, "/url", "must be of visible ASCII characters")
-	case !utf8.ValidString(w.Description):
-		return fault.Field(fault.Invalid, "/description", "must be valid UTF-8")
-	case utf8.RuneCountInString(w.Description) > MaxDescription:
-		return fault.Field(fault.Invalid, "/description", "must be at most %d characters", MaxDescription)
+		broken.Add(fault.Field(fault.Invalid, "/url", "must be of visible ASCII characters"))
 	}
-	return w.validateFilters()
+	switch {
+	case !utf8.ValidString(w.Description):
+		broken.Add(fault.Field(fault.Invalid, "/description", "must be valid UTF-8"))
+	case utf8.RuneCountInString(w.Description) > MaxDescription:
+		broken.Add(fault.Field(fault.Invalid, "/description", "must be at most %d characters", MaxDescription))
+	}
+	broken.Add(w.validateFilters())
+	return broken.Err()
 }
 
 func (w Webhook) validateFilters() error {
+	var broken fault.Broken
 	bytes := 0
 	for _, f := range []struct {
 		pointer string
@@ -100,17 +105,16 @@ func (w Webhook) validateFilters() error {
 	}{
 		{"/types", w.Types, delivery.CheckType}, {"/agents", w.Agents, fault.CheckAgent}, {"/session_ids", w.SessionIDs, fault.CheckID},
 	} {
-		if err := delivery.CheckFilter(f.pointer, f.entries, MaxFilters, f.check); err != nil {
-			return err
-		}
+		broken.Add(delivery.CheckFilter(f.pointer, f.entries, MaxFilters, f.check))
 		for _, entry := range f.entries {
 			bytes += len(entry)
 		}
 		if bytes > MaxFilterBytes {
-			return fault.Field(fault.Invalid, f.pointer, "must, with the other filters, be at most %d bytes", MaxFilterBytes)
+			broken.Add(fault.Field(fault.Invalid, f.pointer, "must, with the other filters, be at most %d bytes", MaxFilterBytes))
+			break
 		}
 	}
-	return nil
+	return broken.Err()
 }
 
 // Wants reports whether the webhook receives an event of its owner's: it was active

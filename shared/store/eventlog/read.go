@@ -67,6 +67,19 @@ func (s *reader) Scan(
 	return s.queryRecords(ctx, EntryQuery(log, from, to, true), growing(), visit)
 }
 
+// ScanDown is Scan from the position to back to from, latest first; each request reads so
+// many entries as a page has.
+func (s *reader) ScanDown(
+	ctx context.Context, log string, from, to int64, page int, visit func(*Record) (more bool, err error),
+) error {
+	if to < from {
+		return nil
+	}
+	q := EntryQuery(log, from, to, true)
+	q.Descending = true
+	return s.queryRecords(ctx, q, func() int { return page }, visit)
+}
+
 // growing returns the limits of the requests of a search.
 func growing() func() int {
 	limit := firstRead

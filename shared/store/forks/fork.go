@@ -84,6 +84,11 @@ func (s *Store) boundary(ctx context.Context, source *sessions.Header, at eventl
 		if err != nil {
 			return nil, err
 		}
+		if target != nil {
+			if err := session.CheckBoundary(f.AtSeq, *f.Before, target.Seq); err != nil {
+				return nil, err
+			}
+		}
 		if err := s.goBack(ctx, source, at, target, &from, values); err != nil {
 			return nil, err
 		}

@@ -77,6 +77,9 @@ func (w *Rewinding) Target(ctx context.Context, r session.Rewind) (*sessions.Log
 	if err == nil && target == nil {
 		err = fault.Missing("Invocation").With("invocation_id", r.Before)
 	}
+	if err == nil {
+		err = session.CheckBoundary(r.AtSeq, r.Before, target.Seq)
+	}
 	return target, err
 }
 

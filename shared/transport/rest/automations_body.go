@@ -117,7 +117,7 @@ func (a *api) automationFields(c *call, body object) (out automation.Change, err
 			return out, fieldFault(fault.AgentNotConfigured, "/do/agent", "names no agent that is configured")
 		}
 		if !a.Agents.MayCall(c.Context(), out.Do.Agent) {
-			return out, fieldFault(fault.Forbidden, "/do/agent", "is an agent that you may not call")
+			return out, fieldFault(fault.AgentForbidden, "/do/agent", "is an agent that you may not call")
 		}
 		proof := a.Agents.Proof(c.Context(), out.Do.Agent)
 		out.Proof = &proof

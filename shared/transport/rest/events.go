@@ -76,12 +76,12 @@ func (c *call) batch(sessionID string) (session.Append, error) {
 	if n := len(items); n == 0 || n > session.MaxBatch {
 		return session.Append{}, fieldFault(fault.Invalid, "/events", "must hold 1 to %d events", session.MaxBatch)
 	}
+	var broken fault.Broken
 	expected, err := body.expectedSeq()
-	if err != nil {
-		return session.Append{}, err
-	}
+	broken.Add(err)
 	events, pointers, err := c.events(items, false)
-	if err != nil {
+	broken.Add(err)
+	if err := broken.Err(); err != nil {
 		return session.Append{}, err
 	}
 	keyed, err := c.keyed(events, pointers)
@@ -116,34 +116,29 @@ func (c *call) keyed(events []session.Event, pointers []string) (*session.Keyed,
 // pointers. With identify and an idempotency key each gets an id, so that a second try
 // is a redelivery.
 func (c *call) events(items []json.RawMessage, identify bool) (events []session.Event, pointers []string, err error) {
+	var broken fault.Broken
 	seen := map[string]bool{}
 	for i, raw := range items {
 		at := "/events/" + strconv.Itoa(i)
 		e, err := session.ParseEvent(raw, at)
-		if err != nil {
-			return nil, nil, err
-		}
-		if e.Partial {
+		if !broken.Add(err) || e.Partial {
 			continue
 		}
-		if err := e.CheckNew(at); err != nil {
-			return nil, nil, err
-		}
-		if e, err = c.permission.Admit(e, at); err != nil {
-			return nil, nil, err
-		}
+		broken.Add(e.CheckNew(at))
+		e, err = c.permission.Admit(e, at)
+		broken.Add(err)
 		if e.ID == "" && c.key != "" && identify {
 			if e.ID, err = c.derivedID(fmt.Sprintf("event %d", i)); err != nil {
 				return nil, nil, err
 			}
 		}
 		if e.ID != "" && seen[e.ID] {
-			return nil, nil, fieldFault(fault.Invalid, at+"/id", "is the id of another event of the batch")
+			broken.Add(fieldFault(fault.Invalid, at+"/id", "is the id of another event of the batch"))
 		}
 		seen[e.ID] = true
 		events, pointers = append(events, e), append(pointers, at)
 	}
-	return events, pointers, nil
+	return events, pointers, broken.Err()
 }
 
 // answerWillFit refuses a batch whose answer, the events themselves, would

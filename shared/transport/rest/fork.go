@@ -17,6 +17,14 @@ func (a *api) forkSession(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.AtSeq != nil {
+		if f.Before, err = a.invocationAfter(c, f.SessionID, *f.AtSeq); err != nil {
+			return nil, err
+		}
+		if f.Before == nil { // nothing comes after it
+			f.AtSeq = nil
+		}
+	}
 	forked, err := a.Rewinds.Fork(c.Context(), f)
 	if err != nil {
 		return nil, err
@@ -54,24 +62,19 @@ func (c *call) fork() (session.ForkOf, error) {
 		return fail(err)
 	}
 	maps.DeleteFunc(body.Members, func(_ string, raw json.RawMessage) bool { return jsonx.IsNull(raw) })
-	if f.Before, err = body.optionalText(boundaryField); err != nil {
-		return fail(err)
+	var broken fault.Broken
+	from, err := body.boundary()
+	broken.Add(err)
+	f.Before, f.AtSeq = from.before, from.atSeq
+	f.Name, err = body.optionalText("name")
+	if broken.Add(err) && f.Name != nil && utf8.RuneCountInString(*f.Name) > session.MaxName {
+		broken.Add(fieldFault(fault.Invalid, "/name", "must be at most %d characters", session.MaxName))
 	}
-	if f.Before != nil {
-		if err := fault.CheckID("/"+boundaryField, *f.Before); err != nil {
-			return fail(err)
-		}
-	}
-	if f.Name, err = body.optionalText("name"); err != nil {
-		return fail(err)
-	}
-	if f.Name != nil && utf8.RuneCountInString(*f.Name) > session.MaxName {
-		return fail(fieldFault(fault.Invalid, "/name", "must be at most %d characters", session.MaxName))
-	}
-	if f.DryRun, err = body.Boolean("dry_run"); err != nil {
-		return fail(err)
-	}
-	if f.Strict, err = body.Boolean("strict"); err != nil {
+	f.DryRun, err = body.Boolean("dry_run")
+	broken.Add(err)
+	f.Strict, err = body.Boolean("strict")
+	broken.Add(err)
+	if err := broken.Err(); err != nil {
 		return fail(err)
 	}
 	if f.ID, err = c.derivedID("session"); err != nil {

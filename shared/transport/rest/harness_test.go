@@ -199,7 +199,7 @@ func (s *system) mustRefuse(t *testing.T, status int, pointer string, r request)
 		t.Errorf("Content-Type of a problem: got %q", ct)
 	}
 	problem := decode[map[string]any](t, got)
-	for _, name := range []string{"type", "title", "status", "detail", "request_id"} {
+	for _, name := range []string{"type", "code", "title", "status", "detail", "request_id"} {
 		if problem[name] == nil || problem[name] == "" {
 			t.Errorf("problem without %s: %s", name, got.body)
 		}

@@ -45,6 +45,8 @@ func TestLists_cost(t *testing.T) {
 		switch {
 		case strings.Contains(row[1], "shared=true"):
 			user = bob
+		case strings.HasSuffix(path, "/runs"):
+			user, at = "dave", strings.Replace(row[1], "{session_id}", "ran", 1)
 		case strings.HasSuffix(path, "/forks"):
 			user, at = "carol", strings.Replace(row[1], "{session_id}", "tree", 1)
 		}
@@ -117,6 +119,12 @@ func (s *system) mustFillLists(t *testing.T) *strings.Replacer {
 			user = bob
 		}
 		s.must(t, http.StatusCreated, post(alice, "/sessions/s/shares", `{"user_id":"`+user+`","access":"read"}`))
+	}
+	s.mustCreate(t, "dave", `{"id":"ran"}`)
+	for range 100 {
+		at := s.must(t, http.StatusAccepted, post("dave", "/sessions/ran/runs", `{"input":"a question","mode":"external"}`)).header.Get("Location")
+		s.must(t, http.StatusCreated, post("dave", at+"/events", batch(`{"author":"agent","content":{"role":"model","parts":[{"text":"an answer"}]}}`)))
+		s.must(t, http.StatusOK, patch("dave", at, `{"status":"completed"}`))
 	}
 	s.mustCreate(t, "carol", `{"id":"tree"}`)
 	for range 99 {

@@ -27,6 +27,16 @@ func (a *api) rewindSession(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.AtSeq != nil {
+		before, err := a.invocationAfter(c, r.SessionID, *r.AtSeq)
+		if err != nil {
+			return nil, err
+		}
+		if before == nil {
+			return nil, fieldFault(fault.InvocationNotFound, "/"+atSeqField, "must be before the newest position: there is nothing to undo")
+		}
+		r.Before = *before
+	}
 	if r, err = c.permission.Rewind(r); err != nil {
 		return nil, err
 	}
@@ -60,33 +70,31 @@ func (c *call) rewind() (session.Rewind, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if r.Before, err = body.RequiredText(boundaryField); err != nil {
-		return fail(err)
+	var broken fault.Broken
+	to, err := body.boundary()
+	if broken.Add(err) && to == (boundary{}) {
+		broken.Add(malformed("/"+boundaryField, "is required, or before, or at_seq"))
 	}
-	if err := fault.CheckID("/"+boundaryField, r.Before); err != nil {
-		return fail(err)
+	r.AtSeq = to.atSeq
+	if to.before != nil {
+		r.Before = *to.before
 	}
-	if r.Scopes, err = body.scopes(); err != nil {
-		return fail(err)
-	}
-	if r.Restore, err = body.onConflict(); err != nil {
-		return fail(err)
-	}
-	if r.DryRun, err = body.Boolean("dry_run"); err != nil {
-		return fail(err)
-	}
-	if r.CancelRun, err = body.Boolean("cancel_run"); err != nil {
-		return fail(err)
-	}
-	if r.ExpectedSeq, err = body.expectedSeq(); err != nil {
+	r.Scopes, err = body.scopes()
+	broken.Add(err)
+	r.Restore, err = body.onConflict()
+	broken.Add(err)
+	r.DryRun, err = body.Boolean("dry_run")
+	broken.Add(err)
+	r.CancelRun, err = body.Boolean("cancel_run")
+	broken.Add(err)
+	r.ExpectedSeq, err = body.expectedSeq()
+	broken.Add(err)
+	if err := broken.Err(); err != nil {
 		return fail(err)
 	}
 	r.Nonce, err = c.derivedID("rewind")
 	return r, err
 }
-
-// boundaryField is the invocation to which a rewind or a fork goes back.
-const boundaryField = "rewind_before_invocation_id"
 
 // scopes reads which scopes a rewind restores, nil if the member is absent.
 func (o object) scopes() ([]session.Scope, error) {

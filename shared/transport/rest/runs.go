@@ -8,6 +8,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // Runs handles the runs of sessions and their threads.
@@ -16,6 +17,7 @@ func Runs(c Config) http.Handler {
 	for _, base := range []string{versioned, bare} {
 		a.handle(http.MethodGet, base+"/sessions/{session_id}/thread", a.on(access.ReadSession, a.getThread))
 		runs := base + "/sessions/{session_id}/runs"
+		a.handle(http.MethodGet, runs, a.on(access.ReadRun, a.listRuns))
 		a.handle(http.MethodPost, runs, withBody(maxBody, a.onceOn(access.StartRun, a.startRun)))
 		a.handle(http.MethodGet, runs+"/{run_id}", a.on(access.ReadRun, a.getRun))
 		a.handle(http.MethodPatch, runs+"/{run_id}", withBody(maxBody, a.on(access.PushRun, a.updateRun)))
@@ -24,6 +26,36 @@ func Runs(c Config) http.Handler {
 		a.handle(http.MethodPost, runs+"/{run_id}/events", withBody(maxBody, a.onceOn(access.PushRun, a.pushEvents)))
 	}
 	return a.mux
+}
+
+func (a *api) listRuns(c *call) (*reply, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	q, err := c.query()
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.pages(q, session.DefaultPage, "runs", id)
+	if err != nil {
+		return nil, err
+	}
+	from, err := p.resumed()
+	if err != nil {
+		return nil, err
+	}
+	page, err := a.Runs.ListRuns(c.Context(), run.ListQuery{UserID: c.user, SessionID: id, Limit: p.limit, Before: from.Seq})
+	if err != nil {
+		return nil, err
+	}
+	var next *string
+	if page.Next > 0 {
+		if next, err = p.nextInLog(&session.Resume{Seq: page.Next}); err != nil {
+			return nil, err
+		}
+	}
+	return p.listReply(page.Runs, next)
 }
 
 func (a *api) getRun(c *call) (*reply, error) {
@@ -55,7 +87,7 @@ func (a *api) cancelRun(c *call) (*reply, error) {
 	if _, err := a.Runs.CancelAs(c.Context(), ref, on); err != nil {
 		return nil, err
 	}
-	return a.newThread(c, http.StatusOK, ref.SessionID)
+	return a.newThread(c, http.StatusOK, ref.SessionID, "")
 }
 
 // runRef reads the run in the path.

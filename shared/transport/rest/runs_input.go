@@ -26,36 +26,29 @@ func (c *call) newRun() (s run.Start, err error) {
 	if err != nil {
 		return s, err
 	}
-	if s.Input, err = body.input(); err != nil {
-		return s, err
-	}
+	var broken fault.Broken
+	s.Input, err = body.input()
+	broken.Add(err)
 	for i, e := range s.Input {
-		if s.Input[i], err = c.permission.Admit(e, "/input/"+strconv.Itoa(i)); err != nil {
-			return s, err
-		}
+		s.Input[i], err = c.permission.Admit(e, "/input/"+strconv.Itoa(i))
+		broken.Add(err)
 	}
-	if s.Agent, err = body.Text("agent"); err != nil {
-		return s, err
-	}
+	s.Agent, err = body.Text("agent")
+	broken.Add(err)
 	mode, err := body.choice("mode", string(run.Managed), string(run.External))
-	if err != nil {
-		return s, err
-	}
+	broken.Add(err)
 	active, err := body.choice("on_active", string(run.Reject), string(run.CancelAndMerge), string(run.Enqueue))
-	if err != nil {
-		return s, err
-	}
-	if s.OnFailed, err = body.onFailed(); err != nil {
-		return s, err
-	}
+	broken.Add(err)
+	s.OnFailed, err = body.onFailed()
+	broken.Add(err)
 	s.Mode, s.OnActive = run.Mode(mode), run.OnActive(active)
-	if s.ExpectedSeq, err = body.expectedSeq(); err != nil {
-		return s, err
-	}
+	s.ExpectedSeq, err = body.expectedSeq()
+	broken.Add(err)
 	if s.ExpectedSeq != nil && s.OnActive == run.Enqueue {
-		return s, fieldFault(fault.Invalid, "/expected_seq", "must be absent with on_active enqueue: the input gets its position later")
+		broken.Add(fieldFault(fault.Invalid, "/expected_seq", "must be absent with on_active enqueue: the input gets its position later"))
 	}
-	return s, s.Validate()
+	broken.Add(s.Validate())
+	return s, broken.Err()
 }
 
 // onFailed reads what becomes of a run that fails or is cancelled; "" if that is not
@@ -70,36 +63,61 @@ func (o object) onFailed() (run.OnFailed, error) {
 
 // input reads the events with which a run begins: complete events with content.
 func (o object) input() ([]session.Event, error) {
-	items, err := o.items("input", run.MaxInput, "events")
+	items, err := o.inputItems()
 	if err != nil {
 		return nil, err
 	}
+	var broken fault.Broken
 	events := make([]session.Event, len(items))
 	seen := map[string]bool{}
 	for i, raw := range items {
 		at := o.Pointer("input") + "/" + strconv.Itoa(i)
-		if raw, err = withRun(raw, at, unnamed, "user"); err != nil {
-			return nil, err
-		}
-		e, err := session.ParseEvent(raw, at)
-		if err != nil {
-			return nil, err
-		}
-		if err := e.CheckNew(at); err != nil {
-			return nil, err
-		}
-		switch {
-		case jsonx.IsNull(e.Fields["content"]):
-			return nil, malformed(at+"/content", "is required")
-		case e.Partial:
-			return nil, fieldFault(fault.Invalid, at+"/partial", "must be false: input is whole")
-		case e.ID != "" && seen[e.ID]:
-			return nil, fieldFault(fault.Invalid, at+"/id", "is the id of another event of the input")
+		e, err := inputEvent(raw, at)
+		broken.Add(err)
+		if e.ID != "" && seen[e.ID] {
+			broken.Add(fieldFault(fault.Invalid, at+"/id", "is the id of another event of the input"))
 		}
 		seen[e.ID] = true
 		events[i] = e
 	}
-	return events, nil
+	return events, broken.Err()
+}
+
+// inputItems reads the events of the input, or a text, which is one event of the user.
+func (o object) inputItems() ([]json.RawMessage, error) {
+	const name = "input"
+	var text *string
+	if json.Unmarshal(o.Members[name], &text) != nil || text == nil {
+		return o.items(name, run.MaxInput, "events, or be a text")
+	}
+	if *text == "" {
+		return nil, fieldFault(fault.Invalid, o.Pointer(name), "must not be empty")
+	}
+	raw, err := jsonx.Marshal(map[string]any{
+		"content": map[string]any{"role": "user", "parts": []any{map[string]any{"text": *text}}},
+	})
+	return []json.RawMessage{raw}, err
+}
+
+// inputEvent reads an event of the input.
+func inputEvent(raw json.RawMessage, at string) (session.Event, error) {
+	raw, err := withRun(raw, at, unnamed, "user")
+	if err != nil {
+		return session.Event{}, err
+	}
+	e, err := session.ParseEvent(raw, at)
+	if err != nil {
+		return e, err
+	}
+	var broken fault.Broken
+	broken.Add(e.CheckNew(at))
+	if jsonx.IsNull(e.Fields["content"]) {
+		broken.Add(malformed(at+"/content", "is required"))
+	}
+	if e.Partial {
+		broken.Add(fieldFault(fault.Invalid, at+"/partial", "must be false: input is whole"))
+	}
+	return e, broken.Err()
 }
 
 // withRun returns an event with the run's id as its invocation and, if author

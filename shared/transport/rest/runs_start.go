@@ -44,7 +44,7 @@ func (a *api) startRun(c *call) (*reply, error) {
 			return unavailable(c, ref), nil
 		}
 	}
-	rep, err := a.newThread(c, http.StatusAccepted, ref.SessionID)
+	rep, err := a.newThread(c, http.StatusAccepted, ref.SessionID, ref.RunID)
 	if err != nil {
 		return nil, err
 	}

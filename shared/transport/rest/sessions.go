@@ -46,14 +46,15 @@ func (c *call) newSession() (session.New, error) {
 	if err != nil {
 		return session.New{}, err
 	}
+	var broken fault.Broken
+	broken.Add(body.Only("id", "app_name", "agent", "name", "state", "metadata", "retention"))
 	n := session.New{UserID: c.user, KeyedBy: c.claim}
 	for _, f := range []struct {
 		name string
 		into *string
 	}{{"id", &n.ID}, {"app_name", &n.AppName}, {"agent", &n.Agent}, {"name", &n.Name}} {
-		if *f.into, err = body.Text(f.name); err != nil {
-			return session.New{}, err
-		}
+		*f.into, err = body.Text(f.name)
+		broken.Add(err)
 	}
 	if !body.Has("id") {
 		if n.ID, err = c.derivedID("session"); err != nil {
@@ -64,25 +65,19 @@ func (c *call) newSession() (session.New, error) {
 		return session.New{}, err
 	}
 	state, err := body.object("state")
-	if err != nil {
-		return session.New{}, err
-	}
+	broken.Add(err)
 	n.State = session.Delta(state.Members)
-	if err := c.caller.CheckApp(n.State, "/state"); err != nil {
-		return session.New{}, err
-	}
+	broken.Add(c.caller.CheckApp(n.State, "/state"))
 	c.caller.StampNew(&n)
 	if n.Metadata, err = body.Raw("metadata"); err != nil {
 		return session.New{}, err
 	}
 	retention, err := body.retention()
-	if err != nil {
-		return session.New{}, err
-	}
-	if retention != nil {
+	if broken.Add(err) && retention != nil {
 		n.Retention = *retention
 	}
-	return n, n.Validate()
+	broken.Add(n.Validate())
+	return n, broken.Err()
 }
 
 func (a *api) getSession(c *call) (*reply, error) {
@@ -185,20 +180,20 @@ func (c *call) patch() (session.Patch, error) {
 		return session.Patch{}, err
 	}
 	var p session.Patch
+	var broken fault.Broken
 	if body.Has("name") {
 		name, err := body.Text("name")
-		if err != nil {
-			return session.Patch{}, err
-		}
+		broken.Add(err)
 		p.Name = &name
 	}
 	if p.Metadata, err = body.Raw("metadata"); err != nil {
 		return session.Patch{}, err
 	}
-	if p.Retention, err = body.retention(); err != nil {
-		return session.Patch{}, err
+	p.Retention, err = body.retention()
+	if broken.Add(err) || p.Name != nil || p.Metadata != nil {
+		broken.Add(p.Validate())
 	}
-	return p, p.Validate()
+	return p, broken.Err()
 }
 
 // retention reads for how many seconds a session is retained. Null is 0, the

@@ -67,20 +67,20 @@ func (a *api) newShare(c *call) (n access.NewShare, err error) {
 	if err != nil {
 		return n, err
 	}
+	var broken fault.Broken
 	right, err := body.RequiredText("access")
-	if err != nil {
-		return n, err
-	}
+	broken.Add(err)
 	if n.Right, err = access.ParseRight(right); err != nil {
-		return n, fieldFault(fault.Invalid, "/access", "must be read or write")
+		broken.Add(fieldFault(fault.Invalid, "/access", "must be read or write"))
 	}
-	if n.UserID, err = body.Text("user_id"); err != nil {
-		return n, err
-	}
+	n.UserID, err = body.Text("user_id")
+	broken.Add(err)
 	if body.Has("user_id") && n.UserID == "" {
-		return n, fieldFault(fault.Invalid, "/user_id", "must not be empty; leave it out to make a link")
+		broken.Add(fieldFault(fault.Invalid, "/user_id", "must not be empty; leave it out to make a link"))
 	}
-	if n.Life, err = body.seconds("expires_in"); err != nil {
+	n.Life, err = body.seconds("expires_in")
+	broken.Add(err)
+	if err := broken.Err(); err != nil {
 		return n, err
 	}
 	if n.ID, err = c.derivedID("share"); err != nil {

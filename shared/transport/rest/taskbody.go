@@ -21,23 +21,21 @@ func (c *call) taskSave(sessionID string) (task.Save, error) {
 
 func (o object) taskSave(user, sessionID string) (task.Save, error) {
 	save := task.Save{SessionID: sessionID, UserID: user, Task: task.Task{SessionID: sessionID}}
+	var broken fault.Broken
 	var err error
-	if save.Task.ID, err = o.RequiredText("task_id"); err != nil {
-		return task.Save{}, err
+	save.Task.ID, err = o.RequiredText("task_id")
+	if broken.Add(err) {
+		broken.Add(fault.CheckNewID(o.Pointer("task_id"), save.Task.ID))
 	}
-	if err := fault.CheckNewID(o.Pointer("task_id"), save.Task.ID); err != nil {
-		return task.Save{}, err
-	}
-	if save.Task.UserMessage, err = o.userMessage(); err != nil {
-		return task.Save{}, err
-	}
-	if err := o.checkBubbles(); err != nil {
+	save.Task.UserMessage, err = o.userMessage()
+	broken.Add(err)
+	broken.Add(o.checkBubbles())
+	save.Task.Metadata, err = o.taskMetadata()
+	broken.Add(err)
+	if err := broken.Err(); err != nil {
 		return task.Save{}, err
 	}
 	if save.Task.Bubbles, err = o.Raw("message_bubbles"); err != nil {
-		return task.Save{}, err
-	}
-	if save.Task.Metadata, err = o.taskMetadata(); err != nil {
 		return task.Save{}, err
 	}
 	if save.Invocations, err = task.CheckedInvocations(save.Task.Bubbles); err != nil {
@@ -101,16 +99,14 @@ func (o object) checkBubbles() error {
 	case n > task.MaxBubbles:
 		return fieldFault(fault.Invalid, o.Pointer("message_bubbles"), "cannot hold more than %d bubbles", task.MaxBubbles)
 	}
+	var broken fault.Broken
 	for i, raw := range items {
 		bubble, err := parseObject(raw, o.Pointer("message_bubbles")+"/"+strconv.Itoa(i))
-		if err != nil {
-			return err
-		}
-		if err := bubble.checkBubble(); err != nil {
-			return err
+		if broken.Add(err) {
+			broken.Add(bubble.checkBubble())
 		}
 	}
-	return nil
+	return broken.Err()
 }
 
 // checkBubble checks the types of a bubble's known members and then its rules.

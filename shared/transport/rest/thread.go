@@ -25,6 +25,14 @@ type threadBody struct {
 	QueueVersion int64        `json:"queue_version,omitempty"`
 }
 
+// threadAnswer is a page of a thread.
+type threadAnswer struct {
+	list
+
+	// RunID is the run that the request started or queued; absent in other answers.
+	RunID string `json:"run_id,omitempty"`
+}
+
 func (a *api) getThread(c *call) (*reply, error) {
 	id, err := c.sessionID()
 	if err != nil {
@@ -42,25 +50,26 @@ func (a *api) getThread(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.threadReply(c, http.StatusOK, id, p, order == "desc")
+	return a.threadReply(c, http.StatusOK, id, p, order == "desc", "")
 }
 
 // newThread answers a request that changed a session like GET thread without
-// parameters, so the client need not read the session again.
-func (a *api) newThread(c *call, status int, id string) (*reply, error) {
+// parameters, so the client need not read the session again, and with the run that was
+// started, if any.
+func (a *api) newThread(c *call, status int, id, started string) (*reply, error) {
 	p, err := c.threadPages(query{}, id, "asc")
 	if err != nil {
 		return nil, err
 	}
 	p.url = &url.URL{Path: c.base() + "/sessions/" + id + "/thread"}
-	return a.threadReply(c, status, id, p, false)
+	return a.threadReply(c, status, id, p, false, started)
 }
 
 func (c *call) threadPages(q query, id, order string) (pages, error) {
 	return c.pages(q, session.DefaultPage, "thread", id, order)
 }
 
-func (a *api) threadReply(c *call, status int, id string, p pages, descending bool) (*reply, error) {
+func (a *api) threadReply(c *call, status int, id string, p pages, descending bool, started string) (*reply, error) {
 	from, err := p.resumed()
 	if err != nil {
 		return nil, err
@@ -83,7 +92,7 @@ func (a *api) threadReply(c *call, status int, id string, p pages, descending bo
 		queued := t.Queue.Shown()
 		body.Queued, body.QueueVersion = &queued, t.Queue.Version
 	}
-	rep, err := jsonReply(status, list{Data: body, Meta: meta{NextCursor: next}})
+	rep, err := jsonReply(status, threadAnswer{list{Data: body, Meta: meta{NextCursor: next}}, started})
 	if err != nil {
 		return nil, err
 	}

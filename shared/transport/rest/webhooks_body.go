@@ -64,15 +64,14 @@ func (a *api) newWebhook(c *call) (webhook.Webhook, webhook.Secret, error) {
 // webhookFields reads the members common to creations and updates.
 func webhookFields(body object) (webhook.Change, error) {
 	var c webhook.Change
+	var broken fault.Broken
 	for _, f := range []struct {
 		name string
 		into **string
 	}{{"url", &c.URL}, {"description", &c.Description}} {
 		if body.Has(f.name) {
 			text, err := body.Text(f.name)
-			if err != nil {
-				return c, err
-			}
+			broken.Add(err)
 			*f.into = &text
 		}
 	}
@@ -82,13 +81,11 @@ func webhookFields(body object) (webhook.Change, error) {
 	}{{"types", &c.Types}, {"agents", &c.Agents}, {"session_ids", &c.SessionIDs}} {
 		if body.Has(f.name) {
 			list, err := body.Texts(f.name)
-			if err != nil {
-				return c, err
-			}
+			broken.Add(err)
 			*f.into = &list
 		}
 	}
-	return c, nil
+	return c, broken.Err()
 }
 
 // webhookChange reads the body of an update.

@@ -307,22 +307,19 @@ func TestRefusals(t *testing.T) {
 	}
 	unread := func(s *session) { s.t.Error("unexpected subscription") }
 	expired, stranger, nobody, tokenless := newEvent(), newEvent(), newEvent(), newEvent()
+	noID, lastID, two := newEvent(), newEvent(), newEvent()
 	expired.RequestContext.Authorizer["exp"] = "1"
 	stranger.Headers["authorization"] = "Bearer bad"
 	nobody.RequestContext.Authorizer = nil
 	tokenless.Headers = nil
-	noID := newEvent()
 	noID.PathParameters["session_id"] = "a%2Fb"
-	lastID := newEvent()
 	lastID.Headers["Last-Event-ID"] = "7"
-	two := newEvent()
 	two.MultiValueQueryStringParameters = map[string][]string{"cursor": {"0.1.0"}, "last_activity_id": {"e"}}
 	for name, c := range map[string]struct {
-		play   func(*session)
-		event  events.APIGatewayProxyRequest
-		status int
-		code   string
-		detail string
+		play         func(*session)
+		event        events.APIGatewayProxyRequest
+		status       int
+		code, detail string
 	}{
 		"an unknown session":                {refused(404, "session_not_found", "session not found"), newEvent(), 404, "session_not_found", "session not found"},
 		"a session of another user":         {refused(403, "share_ended", "not yours"), newEvent(), 403, "share_ended", "not yours"},

@@ -1,5 +1,7 @@
 // Errors of requests.
 
+import type { ErrorCode } from '../types.js';
+
 /** One broken rule of a request. */
 export interface FieldError {
   /** JSON pointer to the member of the body, or the name of a parameter. */
@@ -10,6 +12,7 @@ export interface FieldError {
 /** The body of an error, as in RFC 9457; other members depend on the error. */
 export interface Problem {
   type?: string;
+  code?: string;
   title?: string;
   detail?: string;
   errors?: FieldError[];
@@ -27,10 +30,25 @@ export interface Failure {
   cause?: unknown;
 }
 
+/** What the gateway means where it answers without a code. */
+const CODES: Record<number, string> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'route_not_found',
+  413: 'body_too_large',
+  429: 'rate_limited',
+  500: 'internal_error',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+};
+
 /** A failed request. Its subclasses tell the reasons apart. */
 export class RethreadError extends Error {
   /** The HTTP status; 0 without an answer. */
   readonly status: number;
+  /** The cause, as in docs/errors.md; '' if unknown. Each known one has a class of its own. */
+  readonly code: ErrorCode | (string & {});
   readonly type: string;
   readonly title: string;
   readonly detail: string;
@@ -49,6 +67,7 @@ export class RethreadError extends Error {
     super(detail || title || `The server answered ${status}.`, { cause });
     this.name = new.target.name;
     this.status = status;
+    this.code = problem.code || CODES[status] || '';
     this.type = problem.type ?? 'about:blank';
     this.title = title;
     this.detail = detail;
@@ -118,44 +137,6 @@ export class TimeoutError extends RethreadError {
   constructor(milliseconds: number, cause?: unknown) {
     super(0, { problem: { detail: `No answer within ${milliseconds} ms.` }, cause });
   }
-}
-
-const CLASSES: Record<number, typeof RethreadError> = {
-  400: ValidationError,
-  401: UnauthorizedError,
-  403: ForbiddenError,
-  404: NotFoundError,
-  409: ConflictError,
-  412: PreconditionFailedError,
-  422: ValidationError,
-  429: RateLimitedError,
-  502: UnavailableError,
-  503: UnavailableError,
-  504: UnavailableError,
-};
-
-/** Returns an error of the class for a status. */
-export function errorFor(status: number, failure: Failure): RethreadError {
-  const Class = CLASSES[status] ?? RethreadError;
-  return new Class(status, failure);
-}
-
-/** Returns the error that a response describes, or its status if the body does not. */
-export async function errorOf(response: Response): Promise<RethreadError> {
-  const body: unknown = await response.json().catch(() => null);
-  const problem = typeof body === 'object' && body !== null ? (body as Problem) : {};
-  return errorFor(response.status, {
-    problem,
-    retryAfter: parseRetryAfter(response.headers.get('Retry-After'), Date.now()),
-  });
-}
-
-/** Returns the milliseconds of a Retry-After header, in seconds or a date; undefined if it has none. */
-export function parseRetryAfter(header: string | null, now: number): number | undefined {
-  if (!header) return undefined;
-  if (/^\d+$/.test(header)) return Number(header) * 1000;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 function text(value: unknown): string | undefined {

@@ -1,7 +1,8 @@
 // Sends requests: adds the token, limits the time, and repeats what is safe to repeat.
 
 import { address, HTTP, segment, sendable } from './arguments.js';
-import { ConnectionError, errorOf, RethreadError, TimeoutError } from './errors.js';
+import { errorOf } from './error-of.js';
+import { ConnectionError, RethreadError, TimeoutError } from './errors.js';
 import { type TokenSource, Tokens } from './token.js';
 import { jitter, sleep, uuid, within } from './wait.js';
 

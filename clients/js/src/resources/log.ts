@@ -2,7 +2,7 @@
 
 import type { List } from '../http/list.js';
 import type { Call, CallOptions, Transport, WriteOptions } from '../http/transport.js';
-import type { AppendRequest, Event, Query, Thread, ThreadPage } from '../types.js';
+import type { AppendRequest, Event, Query, StartedThread, Thread, ThreadPage } from '../types.js';
 import { Invocation } from './invocation.js';
 import { Resource } from './resource.js';
 
@@ -38,6 +38,18 @@ export class Threads extends Resource {
       options,
     );
   }
+}
+
+/** Makes a call that starts a run. */
+export async function readStarted(
+  transport: Transport,
+  call: Call,
+  options?: WriteOptions,
+): Promise<StartedThread> {
+  type Answer = { data: Thread; meta?: { next_cursor: string | null }; run_id?: string };
+  const { data, meta, run_id } = await transport.call<Answer>(call, (r) => r.json(), options);
+  // An older server names no run.
+  return { ...data, next_cursor: meta?.next_cursor ?? null, run_id: run_id ?? data.run?.id ?? '' };
 }
 
 /** Makes a call that is answered with a thread. */

@@ -1,6 +1,7 @@
 // One connection to the WebSocket API.
 
-import { errorFor, type RethreadError } from '../http/errors.js';
+import { errorFor } from '../http/error-of.js';
+import type { RethreadError } from '../http/errors.js';
 import type { WatchMessage } from './message.js';
 
 const PING_EVERY = 5 * 60_000; // milliseconds; the gateway closes a connection idle for 10 minutes

@@ -1,16 +1,17 @@
 """A client of Rethread, the conversation store for AI agents: `Rethread`, and `AsyncRethread` for asyncio."""
 
-from . import types
+from . import codes, types
 from ._async.client import AsyncRethread
 from ._async.invocation import AsyncInvocation
 from ._async.resource import AsyncList
+from ._core.answers import Answer
 from ._core.artifact import Artifact
 from ._core.calls import CallOptions, ChangeOptions, WriteOptions
 from ._core.imported import Imported
 from ._core.invocations import InvocationEvent
 from ._core.pages import Page
 from ._core.retries import Retries
-from ._core.threads import ThreadPage
+from ._core.threads import StartedThread, ThreadPage
 from ._sync.client import Rethread
 from ._sync.invocation import Invocation
 from ._sync.resource import List
@@ -34,6 +35,7 @@ from .view import View
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "Artifact",
     "AsyncInvocation",
     "AsyncList",
@@ -57,6 +59,7 @@ __all__ = [
     "Rethread",
     "RethreadError",
     "Retries",
+    "StartedThread",
     "ThreadPage",
     "UnauthorizedError",
     "UnavailableError",
@@ -65,5 +68,6 @@ __all__ = [
     "WatchMessage",
     "WriteOptions",
     "__version__",
+    "codes",
     "types",
 ]

@@ -25,6 +25,8 @@ class RethreadError(Exception):
 
     Attributes:
       status: the HTTP status; 0 without an answer.
+      code: the cause, as in docs/errors.md; empty if unknown. Each has a class of its own in
+        `rethread_client.codes`.
       type, title, detail: members of the problem (RFC 9457); empty if it has none.
       errors: all rules that the request broke.
       retry_after: seconds after which the server expects another attempt to
@@ -39,6 +41,7 @@ class RethreadError(Exception):
     ) -> None:
         self.problem: dict[str, Any] = dict(problem or {})
         self.status = status
+        self.code: str = self._text("code") or _CODES.get(status, "")
         self.type: str = self._text("type") or "about:blank"
         self.title: str = self._text("title")
         # The gateway, which answers where the API does not, has "message".
@@ -124,25 +127,18 @@ class NoAnswerInTimeError(NoAnswerError):
         super().__init__(f"No answer within {seconds:g} s.")
 
 
-_CLASSES: dict[int, type[RethreadError]] = {
-    400: ValidationError,
-    401: UnauthorizedError,
-    403: ForbiddenError,
-    404: NotFoundError,
-    409: ConflictError,
-    412: PreconditionFailedError,
-    422: ValidationError,
-    429: RateLimitedError,
-    502: UnavailableError,
-    503: UnavailableError,
-    504: UnavailableError,
+# What the gateway means where it answers without a code.
+_CODES = {
+    401: "unauthorized",
+    403: "forbidden",
+    404: "route_not_found",
+    413: "body_too_large",
+    429: "rate_limited",
+    500: "internal_error",
+    502: "unavailable",
+    503: "unavailable",
+    504: "unavailable",
 }
-
-
-def error_for(status: int, body: object, retry_after: float | None) -> RethreadError:
-    """Returns the error for an answer with a parsed body."""
-    problem = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
-    return _CLASSES.get(status, RethreadError)(status, problem, retry_after)
 
 
 def _restored(kind: type[RethreadError], args: tuple[Any, ...]) -> RethreadError:

@@ -306,9 +306,13 @@ class Fork(TypedDict, total=False):
 
 
 class ForkRequest(TypedDict, total=False):
-    """Unknown fields are ignored, and null is the same as omitting a field."""
+    """At most one of `before`, `rewind_before_invocation_id` and `at_seq` is given; without them
+    everything is forked. Unknown fields are ignored, and null is the same as omitting a field.
+    """
 
+    before: str | None
     rewind_before_invocation_id: str | None
+    at_seq: int | None
     name: str | None
     dry_run: bool | None
     strict: bool | None
@@ -434,9 +438,13 @@ class Restored(TypedDict, total=False):
 
 
 class RewindRequest(TypedDict, total=False):
-    """Unknown fields are ignored."""
+    """One of `before`, `rewind_before_invocation_id` and `at_seq` is given. Unknown fields are
+    ignored.
+    """
 
-    rewind_before_invocation_id: Required[str]
+    before: str
+    rewind_before_invocation_id: str
+    at_seq: int
     scopes: list[Scope]
     on_conflict: Literal["keep", "restore"]
     dry_run: bool
@@ -517,7 +525,7 @@ RunMode = Literal["agent", "external"]
 class RunRequest(TypedDict, total=False):
     """Unknown fields are ignored."""
 
-    input: Required[list[InputEvent]]
+    input: Required[str | list[InputEvent]]
     agent: str
     mode: Literal["agent", "external"]
     on_active: Literal["reject", "cancel_and_merge", "enqueue"]
@@ -566,7 +574,7 @@ class SessionChange(TypedDict, total=False):
 
 
 class SessionRequest(TypedDict, total=False):
-    """Unknown fields are ignored."""
+    """Unknown members are refused with 422, which names them."""
 
     id: str
     app_name: str

@@ -40,6 +40,7 @@ func methods(ctx context.Context, c *rethread.Client, o ...rethread.Option) map[
 		"startRun": func() error {
 			return drop(c.Runs.Start(ctx, "s", rethread.RunRequest{Input: rethread.Input("hi")}, o...))
 		},
+		"listRuns":      func() error { return drop(c.Runs.List("s", none, o...).Collect(ctx)) },
 		"getRun":        func() error { return drop(c.Runs.Get(ctx, "s", "r", o...)) },
 		"updateRun":     func() error { return drop(c.Runs.Update(ctx, "s", "r", rethread.RunChange{KeepAlive: true}, o...)) },
 		"cancelRun":     func() error { return drop(c.Runs.Cancel(ctx, "s", "r", o...)) },

@@ -8,9 +8,13 @@ from types import TracebackType
 from typing import Self
 
 import httpx
+from typing_extensions import Unpack
 
+from .._core.answers import Answer
+from .._core.calls import WriteOptions
 from .._core.retries import Retries
 from ..messages import WatchMessage
+from ..types import RunRequest
 from . import io
 from .a2a import AsyncA2A
 from .account import AsyncMe, AsyncShares
@@ -139,6 +143,19 @@ class AsyncRethread:
         other = copy(self)
         other._use(self._transport.with_user(user))
         return other
+
+    async def ask(
+        self,
+        session_id: str,
+        text: str,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        request: RunRequest | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> Answer:
+        """Asks the session's agent, streams the answer to `on_text`, and returns it when the run is
+        over: the same as `runs.ask`."""
+        return await self.runs.ask(session_id, text, on_text=on_text, request=request, **options)
 
     def watch(
         self, session_id: str, *, cursor: str | None = None, last_item_id: str | None = None

@@ -10,7 +10,8 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 
-from ..errors import NoAnswerError, RethreadError, error_for
+from ..codes import error_for
+from ..errors import NoAnswerError, RethreadError
 from .calls import AnyOptions, Call, body_of
 
 _UNKNOWN = (502, 503, 504)

@@ -14,10 +14,23 @@ class ThreadPage(Thread):
     next_cursor: str | None
 
 
+class StartedThread(ThreadPage):
+    """The thread after the start of the run `run_id`, which may wait in the queue."""
+
+    run_id: str
+
+
 def page_of(body: Any) -> ThreadPage:
     """Returns the page that an answer has."""
     meta: dict[str, Any] = body.get("meta") or {}
     return cast("ThreadPage", {**body["data"], "next_cursor": meta.get("next_cursor")})
+
+
+def started(body: Any) -> StartedThread:
+    """Returns the answer to the start of a run. An older server names no run."""
+    page = page_of(body)
+    run = page.get("run")
+    return cast("StartedThread", {**page, "run_id": body.get("run_id") or (run["id"] if run else "")})
 
 
 def join(pages: Sequence[ThreadPage]) -> Thread:

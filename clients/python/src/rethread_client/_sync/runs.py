@@ -3,23 +3,82 @@
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Callable, Generator
+from contextlib import closing
+
 from typing_extensions import Unpack
 
+from .._core.answers import Answer, Said, request_of
 from .._core.calls import Call, CallOptions, WriteOptions
-from .._core.threads import ThreadPage, page_of
+from .._core.threads import StartedThread, ThreadPage, page_of, started
 from ..types import DeltaPush, Event, OnFailed, Pushed, Run, RunChange, RunEvents, RunRequest
-from .resource import Resource
+from .resource import List, Resource
+from .watching import Watch
 
+_RUNS = "/sessions/{}/runs"
 _RUN = "/sessions/{}/runs/{}"
 
 
 class Runs(Resource):
     """The runs of sessions."""
 
-    def start(self, session_id: str, request: RunRequest, **options: Unpack[WriteOptions]) -> ThreadPage:
-        """Appends an input and starts the run that answers it. Returns the thread with the input."""
-        call = Call(method="POST", path="/sessions/{}/runs", params=(session_id,), json=request, repeat="key")
-        return page_of(self._body(call, {**options}))
+    def start(self, session_id: str, request: RunRequest, **options: Unpack[WriteOptions]) -> StartedThread:
+        """Appends an input, events or a text, and starts the run that answers it. Returns the thread
+        with the input, and the `run_id`."""
+        call = Call(method="POST", path=_RUNS, params=(session_id,), json=request, repeat="key")
+        return started(self._body(call, {**options}))
+
+    def list(
+        self,
+        session_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> List[Run]:
+        """The active run and those that are over, newest first."""
+        return self._list(_RUNS, (session_id,), {"limit": limit, "cursor": cursor}, options)
+
+    def stream(self, session_id: str, run_id: str) -> Generator[str, None]:
+        """Yields what the agent of a run says, piece by piece, without its thoughts, until the run is
+        over; the first piece is what it has said so far. Close the generator to stop before."""
+        said = Said(run_id)
+        with closing(Watch(self._transport, session_id, None, None).messages()) as messages:
+            for message in messages:
+                if piece := said.take(message):
+                    yield piece
+                if said.over:
+                    return
+                if said.left(message) and _is_over(self.get(session_id, run_id)):
+                    return
+
+    def wait(self, session_id: str, run_id: str) -> Run:
+        """Waits until a run is over and returns it; it may have failed."""
+        with closing(self.stream(session_id, run_id)) as pieces:
+            for _ in pieces:
+                pass
+        return self.get(session_id, run_id)
+
+    def ask(
+        self,
+        session_id: str,
+        text: str,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        request: RunRequest | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> Answer:
+        """Starts a run with a text as its input, and returns its answer when it is over. `on_text` is
+        called with each piece of the answer as it comes; `request` has other members of the start."""
+        thread = self.start(session_id, request_of(text, request), **options)
+        said = ""
+        with closing(self.stream(session_id, thread["run_id"])) as pieces:
+            for piece in pieces:
+                said += piece
+                if on_text is not None:
+                    on_text(piece)
+        return Answer(said, self.get(session_id, thread["run_id"]))
 
     def get(self, session_id: str, run_id: str, **options: Unpack[CallOptions]) -> Run:
         """Reads a run."""
@@ -55,9 +114,13 @@ class Runs(Resource):
 
     def push_events(
         self, session_id: str, run_id: str, events: RunEvents, **options: Unpack[WriteOptions]
-    ) -> list[Event]:
+    ) -> builtins.list[Event]:
         """Appends completed events of an external run."""
         call = Call(
             method="POST", path=_RUN + "/events", params=(session_id, run_id), json=events, repeat="key"
         )
         return self._data(call, {**options})
+
+
+def _is_over(run: Run) -> bool:
+    return run["status"] not in ("queued", "in_progress")

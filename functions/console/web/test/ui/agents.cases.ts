@@ -1,7 +1,7 @@
 // The choice of an agent, and the questions of agents to the person.
 
 import { expect, screen, test, waitFor, within } from './page';
-import type { World } from './world';
+import { inputsOf, type World } from './world';
 
 const RUNS = 'POST /sessions/{session_id}/runs';
 const ANSWERED = 'The question has already been answered. Your answer was not sent.';
@@ -23,7 +23,7 @@ function asks(api: World, ...calls: Call[]): string {
 const responses = (api: World) =>
   api
     .askedFor(RUNS)
-    .flatMap(({ body }) => body.input.flatMap(({ content }) => content?.parts ?? []))
+    .flatMap(({ body }) => inputsOf(body).flatMap(({ content }) => content?.parts ?? []))
     .flatMap(({ function_response: response }) => response ?? []);
 
 const which = { id: 'q', name: 'ask', args: { question: 'Which?' } };

@@ -72,7 +72,14 @@ export function problem<S extends number>(
 ): [status: S, body: components['schemas']['Problem']] {
   return [
     status,
-    { type: 'about:blank', title: 'Refused', status, detail, ...(errors && { errors }) },
+    {
+      type: 'https://github.com/rethread/rethread/blob/main/docs/errors.md#invalid_request',
+      code: 'invalid_request',
+      title: 'Refused',
+      status,
+      detail,
+      ...(errors && { errors }),
+    },
   ];
 }
 

@@ -6,6 +6,10 @@ import { FakeApi, problem } from './fake-api';
 
 type Input = components['schemas']['InputEvent'];
 
+/** The events of an input, which may be a text. */
+export const inputsOf = ({ input }: RunRequest): Input[] =>
+  typeof input === 'string' ? [{ content: { role: 'user', parts: [{ text: input }] } }] : input;
+
 const page = <T>(data: T[]) => ({ data, meta: { next_cursor: null } });
 
 export class World extends FakeApi {
@@ -129,11 +133,12 @@ export class World extends FakeApi {
     this.start(id, next.input ?? [], next.agent);
   }
 
-  enqueue(id: string, ...inputs: Input[]): void {
+  enqueue(id: string, ...inputs: Input[]): string {
     const { version, list } = this.queues.get(id) ?? { version: 0, list: [] };
     const run_id = this.id('run');
     const waiting = { run_id, agent: '', input: inputs, queued_time: Date.now() };
     this.#setQueue(id, version, [...list, waiting]);
+    return run_id;
   }
 
   dequeue(id: string, run: string): void {
@@ -248,16 +253,20 @@ export class World extends FakeApi {
   #serveRuns(): void {
     const answer = (id: string) => ({ data: this.thread(id), meta: { next_cursor: null } });
     this.on('POST /sessions/{session_id}/runs', ({ params: [id = ''], body }) => {
-      const { input, agent = '', on_active, expected_seq } = body as RunRequest;
+      const { agent = '', on_active, expected_seq } = body as RunRequest;
+      const input = inputsOf(body);
       const session = this.session(id);
       const waits = session.active_run_id !== null || (this.queues.get(id)?.list.length ?? 0) > 0;
       if (expected_seq !== undefined && expected_seq !== session.head_seq) {
         return problem(409, 'the log has moved');
       }
-      if (waits && on_active === 'enqueue') this.enqueue(id, ...input);
-      else if (session.active_run_id) return problem(409, 'a run is active');
-      else this.start(id, input, agent);
-      return [202, answer(id)];
+      if (!(waits && on_active === 'enqueue') && session.active_run_id)
+        return problem(409, 'a run is active');
+      const run_id =
+        waits && on_active === 'enqueue'
+          ? this.enqueue(id, ...input)
+          : this.start(id, input, agent);
+      return [202, { ...answer(id), run_id }];
     });
     this.on(
       'POST /sessions/{session_id}/runs/{run_id}/cancel',
