@@ -45,7 +45,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/klauspost/compress v1.20.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
-	github.com/rethread/rethread/clients/go v0.1.0
+	github.com/rethread/rethread/clients/go v0.2.0
 	github.com/rethread/rethread/clients/go/adk v0.0.0
 	github.com/rivo/uniseg v0.4.7
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3

@@ -8,7 +8,7 @@ replace github.com/rethread/rethread/clients/go => ../
 
 require (
 	github.com/google/go-cmp v0.7.0
-	github.com/rethread/rethread/clients/go v0.1.0
+	github.com/rethread/rethread/clients/go v0.2.0
 	golang.org/x/sync v0.22.0
 	google.golang.org/adk/v2 v2.2.0
 	google.golang.org/genai v1.66.0

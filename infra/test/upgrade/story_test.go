@@ -232,8 +232,12 @@ func (w *teller) plain() {
 	w.send(http.StatusNoContent, http.MethodDelete, "/sessions/again", "")
 	w.says(w.create(`{"id":"again"}`), "second", `{"a":2}`)
 	w.says(w.create(`{"id":"short-lived","agent":"short"}`), "i", `{}`)
-	w.says(w.create(`{"id":"own-retention","retention_seconds":864000}`), "i", `{}`)
-	w.create(`{"id":"own-unlimited","agent":"short","retention_seconds":0,"metadata":{"big":"` + strings.Repeat("words of metadata, ", 400) + `"}}`)
+	w.says(w.create(`{"id":"own-retention","retention":864000}`), "i", `{}`)
+	w.create(`{"id":"big-metadata","agent":"short","retention":315360000,"metadata":{"big":"` + w.noise(4000) + `"}}`)
+	w.says("big-metadata", "m-1", `{"m":1}`)
+	w.says("big-metadata", "m-2", `{"m":2}`)
+	w.rewind("big-metadata", "m-2")
+	w.fork("big-metadata", `{}`)
 }
 
 // trees are forks of forks, deep ones and orphans.

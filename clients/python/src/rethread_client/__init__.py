@@ -32,7 +32,7 @@ from .errors import (
 from .messages import ItemDelta, WatchMessage
 from .view import View
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Answer",
