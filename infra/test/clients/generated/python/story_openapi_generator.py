@@ -15,6 +15,7 @@ from rethread_openapi_generator import (
     RewindApi,
     RewindRequest,
     RunRequest,
+    RunRequestInput,
     RunsApi,
     RunStatus,
     SessionChange,
@@ -39,7 +40,8 @@ def create(api: ApiClient) -> str:
 
 def run(api: ApiClient, session: str, text: str) -> str:
     content = Content(role="user", parts=[Part(text=text)])
-    started = RunsApi(api).start_run(session, RunRequest(input=[InputEvent(content=content)])).data.run
+    body = RunRequest(input=RunRequestInput([InputEvent(content=content)]))
+    started = RunsApi(api).start_run(session, body).data.run
     assert started is not None
     ended = story.poll(
         lambda: RunsApi(api).get_run(session, started.id).data,

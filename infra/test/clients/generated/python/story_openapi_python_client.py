@@ -37,6 +37,7 @@ from rethread_openapi_python_client.models import (
     SessionChange,
     SessionRequest,
     SessionStatus,
+    StartedAnswer,
     SingleTask,
     StateMap,
     TaskSave,
@@ -80,7 +81,7 @@ def create(api: AuthenticatedClient) -> str:
 def run(api: AuthenticatedClient, session: str, text: str) -> str:
     content = Content(role="user", parts=[Part(text=text)])
     body = RunRequest(input_=[InputEvent(content=content)])
-    started = got(Run, got(ThreadAnswer, start_run.sync(session, client=api, body=body)).data.run)
+    started = got(Run, got(StartedAnswer, start_run.sync(session, client=api, body=body)).data.run)
     ended = story.poll(
         lambda: got(RunAnswer, get_run.sync(session, started.id, client=api)).data,
         lambda run: run.status != RunStatus.IN_PROGRESS,

@@ -61,11 +61,11 @@ func create(ctx context.Context, api *rethread.ClientWithResponses) rethread.Ses
 }
 
 func run(ctx context.Context, api *rethread.ClientWithResponses, session, text string) string {
-	started, err := api.StartRunWithResponse(ctx, session, nil, rethread.RunRequest{
-		Input: []rethread.InputEvent{{Content: rethread.Content{
-			Role: new("user"), Parts: &[]rethread.Part{{Text: &text}},
-		}}},
-	})
+	var input rethread.RunRequest_Input
+	story.Must(input.FromRunRequestInput1([]rethread.InputEvent{{Content: rethread.Content{
+		Role: new("user"), Parts: &[]rethread.Part{{Text: &text}},
+	}}}))
+	started, err := api.StartRunWithResponse(ctx, session, nil, rethread.RunRequest{Input: input})
 	story.Must(err)
 	id := got(started.JSON202, started).Data.Run.Id
 	var ended rethread.Run
@@ -164,7 +164,7 @@ func fork(ctx context.Context, api *rethread.ClientWithResponses, session, secon
 
 func rewind(ctx context.Context, api *rethread.ClientWithResponses, session, second string) {
 	res, err := api.RewindSessionWithResponse(ctx, session, nil, rethread.RewindRequest{
-		RewindBeforeInvocationId: second,
+		RewindBeforeInvocationId: &second,
 	})
 	story.Must(err)
 	rewound := got(res.JSON200, res).Data

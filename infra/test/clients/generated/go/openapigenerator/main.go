@@ -66,7 +66,8 @@ func run(ctx context.Context, api *rethread.APIClient, session, text string) str
 	content := rethread.NewContent()
 	content.SetRole("user")
 	content.SetParts([]rethread.Part{*part})
-	body := rethread.NewRunRequest([]rethread.InputEvent{*rethread.NewInputEvent(*content)})
+	input := []rethread.InputEvent{*rethread.NewInputEvent(*content)}
+	body := rethread.NewRunRequest(rethread.ArrayOfInputEventAsRunRequestInput(&input))
 	id := got(api.RunsAPI.StartRun(ctx, session).RunRequest(*body).Execute()).Data.Run.Get().Id
 	var ended rethread.Run
 	story.Poll("the run's end", func() bool {
@@ -156,8 +157,9 @@ func fork(ctx context.Context, api *rethread.APIClient, session, second string) 
 }
 
 func rewind(ctx context.Context, api *rethread.APIClient, session, second string) {
-	rewound := got(api.RewindAPI.RewindSession(ctx, session).
-		RewindRequest(*rethread.NewRewindRequest(second)).Execute()).Data
+	body := rethread.NewRewindRequest()
+	body.SetRewindBeforeInvocationId(second)
+	rewound := got(api.RewindAPI.RewindSession(ctx, session).RewindRequest(*body).Execute()).Data
 	story.Equal("epoch", rewound.Session.Epoch, 1)
 	story.Equal("marker", rewound.Event.Content.Get().Parts[0].GetText(), "Session rewound")
 	story.Equal("items after the rewind", len(got(api.RunsAPI.GetThread(ctx, session).Execute()).Data.Items), 3)
