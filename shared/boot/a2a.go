@@ -28,12 +28,12 @@ func StartA2A() {
 			return nil, err
 		}
 		return Streaming(a2a.New(a2a.Config{
-			Sessions: d.Store, Rewinds: d.Store, Runs: d.Store, Tasks: d.Store, Links: d.Store, Agents: d,
-			Grants:   d.Store,
+			Sessions: d.Store.Sessions, Rewinds: d.Store.History, Runs: d.Store.Runs, Tasks: d.Store.Tasks, Links: d.Store.Tasks, Agents: d,
+			Grants:   d.Store.Shares,
 			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 			Watch:    follow.Socket(endpoint, http.DefaultClient),
-			Streams:  d.Store, StreamTurn: turn,
-			Push: d.Store, CheckURL: guard().Check, PublicKeys: signing.New(d.Store, time.Now).Public,
+			Streams:  d.Store.Usage, StreamTurn: turn,
+			Push: d.Store.Pushes, CheckURL: guard().Check, PublicKeys: signing.New(d.Store.Keys, time.Now).Public,
 			Log: d.Log, Now: time.Now, NewID: newOrderedID,
 			Modified: deployed(d.Log), AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
 		}), d.Log, time.Now), nil

@@ -58,7 +58,7 @@ func StartDeliver() {
 			return nil, err
 		}
 		return Deliver(&delivery.Scheduler{
-			Worker: d.worker(issuer, pace), Lanes: d.Store, Waker: queue, Discard: queue,
+			Worker: d.worker(issuer, pace), Lanes: d.Store.Lanes, Waker: queue, Discard: queue,
 			DirectTimeout: promptAnswer, LaneTimeout: outbound.DefaultTimeout, MaxDirectAge: behind, PassTime: turnTime, Lease: turnLease,
 			NewID: uuid.NewString, Log: d.Log,
 		}, queue, d.Log), nil
@@ -70,13 +70,13 @@ func (d Deps) worker(issuer string, pace delivery.RetryPolicy) *delivery.Worker 
 	return &delivery.Worker{
 		Builders: map[delivery.Kind]delivery.MessageBuilder{
 			push.Kind: &a2a.Notifier{
-				Sessions: store, Runs: store, Links: store, Targets: store,
-				Sign: signing.New(store, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
+				Sessions: store.Sessions, Runs: store.Runs, Links: store.Tasks, Targets: store.Pushes,
+				Sign: signing.New(store.Keys, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
 			},
-			webhook.Kind: &webhookhttp.Notifier{Webhooks: store, Now: time.Now},
+			webhook.Kind: &webhookhttp.Notifier{Webhooks: store.Webhooks, Now: time.Now},
 		},
 		Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
-			Store: store, Sessions: store, Runs: store, HasAgent: d.HasAgent, MayCall: d.MayStillCall,
+			Store: store.Automations, Sessions: store.Sessions, Runs: store.Runs, HasAgent: d.HasAgent, MayCall: d.MayStillCall,
 			Hand: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 		}},
 		Poster:  tracing.Poster{Poster: httppost.New(guard().Client(), time.Now)},

@@ -24,7 +24,7 @@ func StartDispatch() {
 		if err != nil {
 			return nil, err
 		}
-		dispatch := Dispatch(d.Store.Notifications, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.bus(), d.Log)
+		dispatch := Dispatch(d.Store.Watching.Notifications, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.bus(), d.Log)
 		return StartingQueued(dispatch, d.nextQueued(), d.Log), nil
 	})
 }

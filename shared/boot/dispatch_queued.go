@@ -29,7 +29,7 @@ type QueuedStarter func(ctx context.Context, userID, sessionID string) (bool, er
 
 // nextQueued begins queued runs and hands them to the runner.
 func (d Deps) nextQueued() QueuedStarter {
-	return run.Next{Store: d.Store, Hand: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable))}.Start
+	return run.Next{Store: d.Store.Runs, Hand: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable))}.Start
 }
 
 // StartingQueued is a handler that also begins the queued runs that the changes of a

@@ -47,7 +47,7 @@ func StartFanout() {
 		if err != nil {
 			return nil, err
 		}
-		return Fanout(d.Store.WatchMessages, watch.NewFanout(d.Store, pusher, d.Log, time.Now).Paced(posts).
+		return Fanout(d.Store.WatchMessages, watch.NewFanout(d.Store.Subscriptions, pusher, d.Log, time.Now).Paced(posts).
 			Spread(PostedBy(lambda.NewFromConfig(d.AWS, once), os.Getenv(postVariable))), d.Log), nil
 	})
 }

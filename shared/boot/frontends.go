@@ -44,10 +44,10 @@ func startFrontEnd(handler func(frontend.Config, Deps) http.Handler) {
 			return nil, err
 		}
 		return Streaming(handler(frontend.Config{
-			Sessions: d.Store, Rewinds: d.Store, Runs: d.Store, Agents: d, Grants: d.Store,
+			Sessions: d.Store.Sessions, Rewinds: d.Store.History, Runs: d.Store.Runs, Agents: d, Grants: d.Store.Shares,
 			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 			Watch:    follow.Socket(endpoint, http.DefaultClient),
-			Streams:  d.Store, StreamTurn: turn, Unseen: d.Store,
+			Streams:  d.Store.Usage, StreamTurn: turn, Unseen: d.Store.Unseen,
 			Log: d.Log, Now: time.Now, NewID: newOrderedID, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
 		}, d), d.Log, time.Now), nil
 	})

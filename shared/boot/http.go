@@ -87,11 +87,11 @@ func aboutUser(c access.Caller) []slog.Attr {
 // API returns the configuration of the HTTP handlers.
 func (d Deps) API() rest.Config {
 	return rest.Config{
-		Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Tasks: d.Store, Feedback: d.Store,
-		Idempotency: d.Store, Exports: d.Store, Imports: d.Store, Erasures: d.Store, Quotas: d.Store,
-		Grants: d.Store, Shares: d.Store, NewToken: rand.Text,
-		Automations: d.Store,
-		Runs:        d.Store, Agents: d, StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
+		Sessions: d.Store.Sessions, Rewinds: d.Store.History, Artifacts: d.Store.Artifacts, Tasks: d.Store.Tasks, Feedback: d.Store.Feedback,
+		Idempotency: d.Store.Idempotency, Exports: d.Store.Archives, Imports: d.Store.Archives, Erasures: d.Store.Lifecycle, Quotas: d.Store.Runs,
+		Grants: d.Store.Shares, Shares: d.Store.Shares, NewToken: rand.Text,
+		Automations: d.Store.Automations,
+		Runs:        d.Store.Runs, Agents: d, StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 		Log: d.Log, Now: time.Now, NewID: uuid.NewString,
 	}
 }

@@ -16,7 +16,7 @@ import (
 func StartMCP() {
 	start(func(d Deps) (any, error) {
 		server, err := mcp.New(mcp.Config{
-			Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Shares: d.Store, Grants: d.Store,
+			Sessions: d.Store.Sessions, Rewinds: d.Store.History, Artifacts: d.Store.Artifacts, Shares: d.Store.Shares, Grants: d.Store.Shares,
 			AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
 			OAuth:         mcp.OAuth{Issuer: os.Getenv("JWT_ISSUER"), Scopes: strings.Fields(os.Getenv("OAUTH_SCOPE"))},
 			Log:           d.Log, Now: time.Now, NewID: uuid.NewString,

@@ -48,7 +48,7 @@ func StartRunner() {
 			return nil, err
 		}
 		return Runner(&run.Worker{
-			Store: d.Store, Sessions: d.Store, Agents: tracing.Agents{Agents: agent.New(agents.With(agentSecrets(d.Log)))}, NewID: uuid.NewString, Log: d.Log,
+			Store: d.Store.Runs, Sessions: d.Store.Runs, Agents: tracing.Agents{Agents: agent.New(agents.With(agentSecrets(d.Log)))}, NewID: uuid.NewString, Log: d.Log,
 			LogAgentErrors: os.Getenv(logAgentErrors) == "true",
 			Pace:           run.Pace{FlushEvery: flush, RenewEvery: d.lease / 2},
 		}), nil

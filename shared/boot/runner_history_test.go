@@ -46,7 +46,7 @@ func BenchmarkHistory(b *testing.B) {
 			b.ResetTimer()
 			before := processorTime(b)
 			for b.Loop() {
-				h, err := store.AsOfInput(b.Context(), ref, run.HistoryLimit{})
+				h, err := store.Runs.AsOfInput(b.Context(), ref, run.HistoryLimit{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -77,7 +77,7 @@ func processorTime(b *testing.B) time.Duration {
 func mustTurns(tb testing.TB, store *stores.Store, turns int) run.Ref {
 	tb.Helper()
 	ctx := context.WithoutCancel(tb.Context())
-	if _, err := store.Create(ctx, session.New{ID: "s", UserID: "alice"}); err != nil {
+	if _, err := store.Sessions.Create(ctx, session.New{ID: "s", UserID: "alice"}); err != nil {
 		tb.Fatal(err)
 	}
 	said := func(author, role, text, invocation string) session.Event {
@@ -90,13 +90,13 @@ func mustTurns(tb testing.TB, store *stores.Store, turns int) run.Ref {
 	for n := range turns {
 		id := uuid.NewString()
 		events := []session.Event{said("user", "user", prose.Text(n, 300), id), said("agent", "model", prose.Text(-n-1, 2000), id)}
-		if _, _, err := store.Append(ctx, session.Append{UserID: "alice", SessionID: "s", Events: events}); err != nil {
+		if _, _, err := store.Sessions.Append(ctx, session.Append{UserID: "alice", SessionID: "s", Events: events}); err != nil {
 			tb.Fatal(err)
 		}
 	}
 	ref := run.Ref{UserID: "alice", SessionID: "s", RunID: uuid.NewString()}
 	start := run.Start{Ref: ref, Agent: "a", Mode: run.Managed, Input: []session.Event{said("user", "user", "And now?", ref.RunID)}}
-	if _, err := store.Start(ctx, start); err != nil {
+	if _, err := store.Runs.Start(ctx, start); err != nil {
 		tb.Fatal(err)
 	}
 	return ref

@@ -64,7 +64,7 @@ func TestRunner(t *testing.T) {
 		if diff := cmp.Diff(want, r.mustTexts(t)); diff != "" {
 			t.Errorf("the session (-want +got):\n%s", diff)
 		}
-		state, err := r.store.State(t.Context(), "alice", "s")
+		state, err := r.store.Sessions.State(t.Context(), "alice", "s")
 		if err != nil || string(state.Merged["turns"]) != "3" {
 			t.Errorf("state %s, %v", state.Merged["turns"], err)
 		}
@@ -97,7 +97,7 @@ func TestRunner(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- r.execute(t.Context(), ref) }()
 		<-asked
-		if _, err := r.store.Cancel(t.Context(), ref); err != nil {
+		if _, err := r.store.Runs.Cancel(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-done; err != nil {
@@ -109,7 +109,7 @@ func TestRunner(t *testing.T) {
 	t.Run("ends the run when its job is repeated after a crash", func(t *testing.T) {
 		r := newRunner(t, func(http.ResponseWriter, *http.Request) {})
 		ref := r.mustStart(t, "hello")
-		if _, err := r.store.Claim(t.Context(), ref, run.Claimant{Worker: "crashed"}); err != nil {
+		if _, err := r.store.Runs.Claim(t.Context(), ref, run.Claimant{Worker: "crashed"}); err != nil {
 			t.Fatal(err)
 		}
 		r.mustExecute(t, ref)
@@ -134,7 +134,7 @@ func TestRunner(t *testing.T) {
 		})
 		ref := r.mustStart(t, "hello")
 		once := func(string) int { return 1 }
-		if _, err := r.store.Claim(t.Context(), ref, run.Claimant{Worker: "crashed", Continuations: once}); err != nil {
+		if _, err := r.store.Runs.Claim(t.Context(), ref, run.Claimant{Worker: "crashed", Continuations: once}); err != nil {
 			t.Fatal(err)
 		}
 		r.mustExecute(t, ref)
@@ -211,14 +211,14 @@ func newRunner(t *testing.T, answer http.HandlerFunc) *runner {
 	r.store = stores.New(storetest.Engine(t),
 		stores.WithClock(func() time.Time { return time.Now().Add(time.Duration(r.now.Load())) }))
 	r.execute = boot.Runner(&run.Worker{
-		Store: r.store, Sessions: r.store, Agents: agents, NewID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
+		Store: r.store.Runs, Sessions: r.store.Runs, Agents: agents, NewID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
 		Pace: run.Pace{CheckEvery: 100 * time.Millisecond},
 	})
 	n := session.New{ID: "s", UserID: "alice", Nonce: "n"}
 	if err := n.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.store.Create(t.Context(), n); err != nil {
+	if _, err := r.store.Sessions.Create(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -239,7 +239,7 @@ func (r *runner) mustStart(t *testing.T, id string) run.Ref {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.store.Start(t.Context(), run.Start{Ref: ref, Mode: run.Managed, Input: []session.Event{
+	_, err = r.store.Runs.Start(t.Context(), run.Start{Ref: ref, Mode: run.Managed, Input: []session.Event{
 		{InvocationID: id, Author: "user", Fields: map[string]json.RawMessage{"content": content}},
 	}})
 	if err != nil {
@@ -257,7 +257,7 @@ func (r *runner) mustExecute(t *testing.T, ref run.Ref) {
 
 func (r *runner) wantRun(t *testing.T, ref run.Ref, status run.Status, code string) {
 	t.Helper()
-	got, err := r.store.Run(t.Context(), ref)
+	got, err := r.store.Runs.Run(t.Context(), ref)
 	if err != nil {
 		t.Fatalf("read run: %v", err)
 	}
@@ -273,7 +273,7 @@ func (r *runner) wantRun(t *testing.T, ref run.Ref, status run.Status, code stri
 // mustTexts returns the texts that the session shows, one for each event.
 func (r *runner) mustTexts(t *testing.T) []string {
 	t.Helper()
-	page, err := r.store.Events(t.Context(), "alice", "s", session.EventQuery{View: session.Effective, Limit: 100})
+	page, err := r.store.Sessions.Events(t.Context(), "alice", "s", session.EventQuery{View: session.Effective, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func StartSSE() {
 		return sse.New(sse.Config{
 			URL: endpoint, API: api + "/api/v1", AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
 			Client: http.DefaultClient, Log: d.Log, Now: time.Now, Random: rand.Float64,
-			Streams: d.Store, Turn: turn,
+			Streams: d.Store.Usage, Turn: turn,
 		}), nil
 	})
 }

@@ -25,10 +25,10 @@ func StartSweeper() {
 		return Sweeper([]Chore{
 			{"runs", d.expireRuns()},
 			{"queues", d.startQueues()},
-			{"sessions", d.Store.SweepRetention},
-			{"imports", d.Store.SweepImports},
-			{"erasures", d.Store.SweepErasures},
-			{"logs", d.Store.Sweep},
+			{"sessions", d.Store.Lifecycle.SweepRetention},
+			{"imports", d.Store.Archives.SweepImports},
+			{"erasures", d.Store.Lifecycle.SweepErasures},
+			{"logs", d.Store.Lifecycle.Sweep},
 		}, d.Log)
 	})
 }
@@ -37,14 +37,14 @@ func StartSweeper() {
 // that may not be continued.
 func (d Deps) expireRuns() func(context.Context) (int, error) {
 	resume := Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable))
-	return func(ctx context.Context) (int, error) { return d.Store.Expire(ctx, resume) }
+	return func(ctx context.Context) (int, error) { return d.Store.Runs.Expire(ctx, resume) }
 }
 
 // startQueues begins the queued runs that the function which follows the table's
 // stream has not started.
 func (d Deps) startQueues() func(context.Context) (int, error) {
 	start := d.nextQueued()
-	return func(ctx context.Context) (int, error) { return d.Store.SweepQueues(ctx, start) }
+	return func(ctx context.Context) (int, error) { return d.Store.Runs.SweepQueues(ctx, start) }
 }
 
 // Sweeper does each chore once in an invocation. Each gets an equal share of the time

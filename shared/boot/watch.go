@@ -29,8 +29,8 @@ func StartWatch() {
 			return nil, err
 		}
 		return ws.New(ws.Config{
-			Gate:          access.NewGate(d.Store, time.Now, d.Log),
-			Subscriptions: d.Store, Feed: d.Store, Pusher: pusher, Log: d.Log, Now: time.Now,
+			Gate:          access.NewGate(d.Store.Shares, time.Now, d.Log),
+			Subscriptions: d.Store.Subscriptions, Feed: d.Store.Watching, Pusher: pusher, Log: d.Log, Now: time.Now,
 		}), nil
 	})
 }

@@ -15,7 +15,7 @@ import (
 // TestRevoking covers the whole path, from a revoked share to its watchers.
 func TestRevoking(t *testing.T) {
 	w := newWatched(t)
-	if _, err := w.store.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {
+	if _, err := w.store.Sessions.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	w.mustShare(t, "bobs", "bob")
@@ -36,7 +36,7 @@ func TestRevoking(t *testing.T) {
 	for _, next := range append(nexts, nextSSE) {
 		until(t, next, "item.snapshot")
 	}
-	if err := w.store.Revoke(t.Context(), "alice", "s", "bobs"); err != nil {
+	if err := w.store.Shares.Revoke(t.Context(), "alice", "s", "bobs"); err != nil {
 		t.Fatal(err)
 	}
 	w.mustAppend(t, "after")
@@ -68,14 +68,14 @@ func TestRevoking(t *testing.T) {
 // them too.
 func TestRevokingThatWasCutShort(t *testing.T) {
 	w := newWatched(t)
-	if _, err := w.store.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {
+	if _, err := w.store.Sessions.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	w.mustShare(t, "share", "bob")
 	send, next, _ := w.dial(t, "bob")
 	send(`{"action":"subscribe","session_id":"s"}`)
 	until(t, next, "subscribed", "thread.status")
-	log, err := w.store.LogOf(t.Context(), "alice", "s")
+	log, err := w.store.Subscriptions.LogOf(t.Context(), "alice", "s")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestRevokingThatWasCutShort(t *testing.T) {
 
 func (w *watched) mustShare(t *testing.T, id, user string) {
 	t.Helper()
-	_, err := w.store.Share(t.Context(), access.NewShare{
+	_, err := w.store.Shares.Share(t.Context(), access.NewShare{
 		ID: id, OwnerID: "alice", SessionID: "s", Right: access.Read, UserID: user,
 	})
 	if err != nil {
@@ -104,7 +104,7 @@ func (w *watched) mustShare(t *testing.T, id, user string) {
 
 func (w *watched) mustAppend(t *testing.T, invocation string) {
 	t.Helper()
-	_, _, err := w.store.Append(t.Context(), session.Append{SessionID: "s", UserID: "alice", Events: []session.Event{
+	_, _, err := w.store.Sessions.Append(t.Context(), session.Append{SessionID: "s", UserID: "alice", Events: []session.Event{
 		mustParse(t, `{"invocation_id":"`+invocation+`","author":"user"}`),
 	}})
 	if err != nil {

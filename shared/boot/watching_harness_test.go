@@ -108,10 +108,10 @@ func newWatched(t *testing.T) *watched {
 		Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	}, strings.Replace(w.url, "ws:", "http:", 1), 0)
 	w.handle = ws.New(ws.Config{
-		Gate:          access.NewGate(w.store, time.Now, log),
-		Subscriptions: w.store, Feed: w.store, Pusher: pusher, Log: log, Now: time.Now,
+		Gate:          access.NewGate(w.store.Shares, time.Now, log),
+		Subscriptions: w.store.Subscriptions, Feed: w.store.Watching, Pusher: pusher, Log: log, Now: time.Now,
 	})
-	w.fanout = boot.Fanout(w.news, watch.NewFanout(w.store, pusher, log, time.Now), log)
+	w.fanout = boot.Fanout(w.news, watch.NewFanout(w.store.Subscriptions, pusher, log, time.Now), log)
 	w.sse = sse.New(sse.Config{URL: w.url, Client: http.DefaultClient, Log: log, Now: time.Now})
 	w.readStream(t, table)
 	return w

@@ -12,7 +12,7 @@ import (
 // and clients of both transports.
 func TestWatching(t *testing.T) {
 	w := newWatched(t)
-	if _, err := w.store.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {
+	if _, err := w.store.Sessions.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	send, next, _ := w.dial(t, "alice")
@@ -46,7 +46,7 @@ func TestWatching(t *testing.T) {
 		}
 	})
 	t.Run("the deletion of the session is sent", func(t *testing.T) {
-		if err := w.store.Delete(t.Context(), "alice", "s"); err != nil {
+		if err := w.store.Sessions.Delete(t.Context(), "alice", "s"); err != nil {
 			t.Fatal(err)
 		}
 		until(t, nextSSE, "thread.deleted")
@@ -57,14 +57,14 @@ func TestWatching(t *testing.T) {
 func (w *watched) mustRun(t *testing.T) {
 	t.Helper()
 	ctx, ref := t.Context(), run.Ref{UserID: "alice", SessionID: "s", RunID: "r1"}
-	_, err := w.store.Start(ctx, run.Start{
+	_, err := w.store.Runs.Start(ctx, run.Start{
 		Ref: ref, Mode: run.External, OnActive: run.Reject, OnFailed: run.Discard,
 		Input: []session.Event{mustParse(t, `{"invocation_id":"x","author":"user","content":{"parts":[{"text":"hi"}]}}`)},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	item, err := w.store.BeginItem(ctx, ref, mustParse(t, `{"invocation_id":"x","author":"agent","content":{"role":"model"}}`))
+	item, err := w.store.Runs.BeginItem(ctx, ref, mustParse(t, `{"invocation_id":"x","author":"agent","content":{"role":"model"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func (w *watched) mustRun(t *testing.T) {
 	if _, err := item.Complete(ctx, whole); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.End(ctx, ref, run.Completed, nil); err != nil {
+	if _, err := w.store.Runs.End(ctx, ref, run.Completed, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -85,13 +85,13 @@ func (w *watched) mustRun(t *testing.T) {
 // Closing a connection removes all of its subscriptions.
 func TestDisconnecting(t *testing.T) {
 	w := newWatched(t)
-	if _, err := w.store.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {
+	if _, err := w.store.Sessions.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	send, next, leave := w.dial(t, "alice")
 	send(`{"action":"subscribe","session_id":"s"}`)
 	until(t, next, "thread.status")
-	_, _, err := w.store.Append(t.Context(), session.Append{
+	_, _, err := w.store.Sessions.Append(t.Context(), session.Append{
 		SessionID: "s", UserID: "alice", Events: []session.Event{mustParse(t, `{"invocation_id":"x","author":"user"}`)},
 	})
 	if err != nil {
@@ -99,12 +99,12 @@ func TestDisconnecting(t *testing.T) {
 	}
 	until(t, next, "item.snapshot")
 	log, _ := w.log.Load().(string)
-	if _, connections, err := w.store.Watchers(t.Context(), log); err != nil || len(connections) != 1 {
+	if _, connections, err := w.store.Subscriptions.Watchers(t.Context(), log); err != nil || len(connections) != 1 {
 		t.Fatalf("watched by %v, %v", connections, err)
 	}
 	leave()
 	<-w.ended
-	if _, connections, err := w.store.Watchers(t.Context(), log); err != nil || len(connections) != 0 {
+	if _, connections, err := w.store.Subscriptions.Watchers(t.Context(), log); err != nil || len(connections) != 0 {
 		t.Errorf("watched by %v, %v", connections, err)
 	}
 }

@@ -16,7 +16,7 @@ func StartWebhooks() {
 			return nil, err
 		}
 		c := d.API()
-		c.Webhooks, c.Deliveries, c.CheckURL = d.Store, queue, guard().Check
+		c.Webhooks, c.Deliveries, c.CheckURL = d.Store.Webhooks, queue, guard().Check
 		c.NewSecret = func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) }
 		return HTTP(rest.Webhooks(c)), nil
 	})

@@ -122,7 +122,7 @@ func (m *measurement) appendTurns(ctx context.Context, turns int) error {
 			batch = append(batch, e)
 		}
 	}
-	_, _, err := m.store.Append(ctx, session.Append{SessionID: m.session, UserID: m.user, Events: batch})
+	_, _, err := m.store.Sessions.Append(ctx, session.Append{SessionID: m.session, UserID: m.user, Events: batch})
 	return err
 }
 
@@ -132,7 +132,7 @@ func (m *measurement) create(ctx context.Context, name string) error {
 	if err := n.Validate(); err != nil {
 		return err
 	}
-	_, err := m.store.Create(ctx, n)
+	_, err := m.store.Sessions.Create(ctx, n)
 	return err
 }
 
@@ -187,7 +187,7 @@ func (m *measurement) state(ctx context.Context) error {
 			return m.appendState(ctx, invocation, `{"user:language":"en"}`)
 		}},
 		step{"read the state in all scopes", 0, 0, func() error {
-			_, err := m.store.State(ctx, m.user, m.session)
+			_, err := m.store.Sessions.State(ctx, m.user, m.session)
 			return err
 		}},
 	)
@@ -200,7 +200,7 @@ func (m *measurement) list(ctx context.Context) error {
 		}
 	}
 	return m.measure("list 10 sessions", 0, 0, func() error {
-		_, err := m.store.List(ctx, session.ListQuery{UserID: m.user, Limit: 10})
+		_, err := m.store.Sessions.List(ctx, session.ListQuery{UserID: m.user, Limit: 10})
 		return err
 	})
 }
@@ -259,7 +259,7 @@ func (m *measurement) appendState(ctx context.Context, invocation, delta string)
 }
 
 func (m *measurement) appendEvent(ctx context.Context, e session.Event) error {
-	_, _, err := m.store.Append(ctx, session.Append{SessionID: m.session, UserID: m.user, Events: []session.Event{e}})
+	_, _, err := m.store.Sessions.Append(ctx, session.Append{SessionID: m.session, UserID: m.user, Events: []session.Event{e}})
 	return err
 }
 
@@ -267,7 +267,7 @@ func (m *measurement) appendEvent(ctx context.Context, e session.Event) error {
 func (m *measurement) load(ctx context.Context, events int) error {
 	q := session.EventQuery{View: session.Effective, Limit: session.DefaultPage}
 	for read := 0; read < events; {
-		page, err := m.store.Events(ctx, m.user, m.session, q)
+		page, err := m.store.Sessions.Events(ctx, m.user, m.session, q)
 		if err != nil {
 			return err
 		}

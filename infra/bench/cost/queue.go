@@ -26,26 +26,26 @@ func (m *measurement) queued(ctx context.Context) error {
 	}
 	return m.measureAll(
 		step{StartRun, 0, 13, func() error {
-			_, err := m.store.Start(ctx, active)
+			_, err := m.store.Runs.Start(ctx, active)
 			return err
 		}},
 		step{QueueInput, 0, 10, func() error {
-			_, err := m.store.Start(ctx, waiting)
+			_, err := m.store.Runs.Start(ctx, waiting)
 			return err
 		}},
 		step{"end a run behind which an input waits", 0, 10, func() error {
-			_, err := m.store.End(ctx, active.Ref, run.Completed, nil)
+			_, err := m.store.Runs.End(ctx, active.Ref, run.Completed, nil)
 			return err
 		}},
 		step{BeginQueued, 0, 15, func() error {
-			r, err := m.store.StartQueued(ctx, m.user, m.session)
+			r, err := m.store.Runs.StartQueued(ctx, m.user, m.session)
 			if err == nil && (r == nil || r.ID != waiting.RunID) {
 				err = errNotBegun
 			}
 			return err
 		}},
 		step{"end a run without a queue", 0, 10, func() error {
-			_, err := m.store.End(ctx, waiting.Ref, run.Completed, nil)
+			_, err := m.store.Runs.End(ctx, waiting.Ref, run.Completed, nil)
 			return err
 		}},
 	)

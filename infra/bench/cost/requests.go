@@ -58,7 +58,7 @@ func Requests(ctx context.Context, engine table.Engine, history int) ([]Row, err
 		r := &requests{meter: &capacity.Meter{}, user: "user-" + uuid.NewString(), session: uuid.NewString(), prose: prose}
 		store := stores.New(r.meter.Around(engine))
 		c := rest.Config{
-			Sessions: store, Idempotency: store, Grants: store,
+			Sessions: store.Sessions, Idempotency: store.Idempotency, Grants: store.Shares,
 			Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
 		}
 		r.sessions, r.events = rest.Sessions(c), rest.Events(c) //nolint:contextcheck // each request carries its context

@@ -75,7 +75,7 @@ func Rewound(ctx context.Context, engine table.Engine, rewinds int) ([]Row, erro
 		step{"rewind after rewinds", rewindReads + 1, rewindWrites, takeBack},
 		step{"fork after rewinds", forkReads, forkWrites, func() error {
 			id := uuid.NewString()
-			_, err := m.store.Fork(ctx, session.ForkOf{SessionID: m.session, UserID: m.user, ID: id, Nonce: id})
+			_, err := m.store.History.Fork(ctx, session.ForkOf{SessionID: m.session, UserID: m.user, ID: id, Nonce: id})
 			return err
 		}},
 	)
@@ -93,7 +93,7 @@ func (m *measurement) forks(ctx context.Context) error {
 		}
 		of = uuid.NewString()
 		work := func() error {
-			_, err := m.store.Fork(ctx, session.ForkOf{
+			_, err := m.store.History.Fork(ctx, session.ForkOf{
 				SessionID: source, UserID: m.user, ID: of, Nonce: of, Before: &boundary,
 			})
 			return err
@@ -172,14 +172,14 @@ func (m *measurement) regenerate(ctx context.Context, times int) error {
 }
 
 func (m *measurement) rewind(ctx context.Context, invocation string) error {
-	_, err := m.store.Rewind(ctx, session.Rewind{
+	_, err := m.store.History.Rewind(ctx, session.Rewind{
 		SessionID: m.session, UserID: m.user, Before: invocation, Nonce: uuid.NewString(),
 	})
 	return err
 }
 
 func (m *measurement) appendChange(ctx context.Context, invocation string) error {
-	v, err := m.store.PutArtifact(ctx, artifact.Put{
+	v, err := m.store.Artifacts.PutArtifact(ctx, artifact.Put{
 		SessionID: m.session, UserID: m.user, Name: "report.md", MimeType: "text/markdown", Body: []byte(m.answer(m.turn)),
 	})
 	if err != nil {

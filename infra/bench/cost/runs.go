@@ -50,7 +50,7 @@ func (m *measurement) asked(ctx context.Context) error {
 	}
 	read := func(limit run.HistoryLimit) func() error {
 		return func() error {
-			_, err := m.store.AsOfInput(ctx, ref, limit)
+			_, err := m.store.Runs.AsOfInput(ctx, ref, limit)
 			return err
 		}
 	}
@@ -62,7 +62,7 @@ func (m *measurement) asked(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := m.store.End(ctx, ref, run.Completed, nil)
+	_, err := m.store.Runs.End(ctx, ref, run.Completed, nil)
 	return err
 }
 
@@ -74,10 +74,10 @@ func (m *measurement) start(ctx context.Context, ref run.Ref) error {
 		return err
 	}
 	start := run.Start{Ref: ref, Agent: "assistant", Mode: run.Managed, Input: []session.Event{input}}
-	if _, err := m.store.Start(ctx, start); err != nil {
+	if _, err := m.store.Runs.Start(ctx, start); err != nil {
 		return err
 	}
-	_, err = m.store.Claim(ctx, ref, run.Claimant{Worker: "worker"})
+	_, err = m.store.Runs.Claim(ctx, ref, run.Claimant{Worker: "worker"})
 	return err
 }
 
@@ -111,7 +111,7 @@ func (m *measurement) stream(ctx context.Context, tokens int, every time.Duratio
 	if err != nil {
 		return err
 	}
-	it, err := m.store.BeginItem(ctx, ref, begun)
+	it, err := m.store.Runs.BeginItem(ctx, ref, begun)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (m *measurement) stream(ctx context.Context, tokens int, every time.Duratio
 			return err
 		}
 		if n > 0 && n%int(renewEvery/every) == 0 {
-			if err := m.store.Renew(ctx, ref); err != nil {
+			if err := m.store.Runs.Renew(ctx, ref); err != nil {
 				return err
 			}
 		}
@@ -138,7 +138,7 @@ func (m *measurement) stream(ctx context.Context, tokens int, every time.Duratio
 	if _, err := it.Complete(ctx, whole); err != nil {
 		return err
 	}
-	_, err = m.store.End(ctx, ref, run.Completed, nil)
+	_, err = m.store.Runs.End(ctx, ref, run.Completed, nil)
 	return err
 }
 

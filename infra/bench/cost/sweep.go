@@ -12,12 +12,12 @@ func (m *measurement) sweeps(ctx context.Context) error {
 	return m.measure(Sweep, most, 0, func() error {
 		for _, chore := range []func(context.Context) (int, error){
 			func(ctx context.Context) (int, error) {
-				return m.store.Expire(ctx, func(context.Context, run.Ref) error { return nil })
+				return m.store.Runs.Expire(ctx, func(context.Context, run.Ref) error { return nil })
 			},
 			func(ctx context.Context) (int, error) {
-				return m.store.SweepQueues(ctx, func(context.Context, string, string) (bool, error) { return false, nil })
+				return m.store.Runs.SweepQueues(ctx, func(context.Context, string, string) (bool, error) { return false, nil })
 			},
-			m.store.SweepRetention, m.store.SweepImports, m.store.SweepErasures, m.store.Sweep,
+			m.store.Lifecycle.SweepRetention, m.store.Archives.SweepImports, m.store.Lifecycle.SweepErasures, m.store.Lifecycle.Sweep,
 		} {
 			if _, err := chore(ctx); err != nil {
 				return err

@@ -25,7 +25,7 @@ func (m *measurement) tasks(ctx context.Context) error {
 	return m.measureAll(
 		step{"save an update of a task of 2 KB", 0, 4, func() error { return m.saveTask(ctx, 20, "completed") }},
 		step{"load 50 tasks of 2 KB", 15, 0, func() error {
-			page, err := m.store.Tasks(ctx, task.Query{SessionID: m.session, UserID: m.user})
+			page, err := m.store.Tasks.Tasks(ctx, task.Query{SessionID: m.session, UserID: m.user})
 			if err == nil && len(page.Tasks) != 50 {
 				return fmt.Errorf("loaded %d tasks of 50", len(page.Tasks))
 			}
@@ -50,7 +50,7 @@ func (m *measurement) saveTask(ctx context.Context, n int, status string) error 
 	if err != nil {
 		return err
 	}
-	_, _, err = m.store.Save(ctx, task.Save{SessionID: m.session, UserID: m.user, Task: task.Task{
+	_, _, err = m.store.Tasks.Save(ctx, task.Save{SessionID: m.session, UserID: m.user, Task: task.Task{
 		ID: fmt.Sprintf("gdk-task-%06d", n), UserMessage: message, Bubbles: bubbles,
 		Metadata: json.RawMessage(fmt.Sprintf(`{"status":%q,"agent_name":"assistant"}`, status)),
 	}})

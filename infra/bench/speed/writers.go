@@ -48,7 +48,7 @@ func (b *bench) create(ctx context.Context) error {
 			}
 		}
 		if n == 0 || !b.scenario.Shared {
-			if _, err := b.store.Create(ctx, session.New{ID: w.session, UserID: b.userOf(w), AppName: "bench", Nonce: uuid.NewString()}); err != nil {
+			if _, err := b.store.Sessions.Create(ctx, session.New{ID: w.session, UserID: b.userOf(w), AppName: "bench", Nonce: uuid.NewString()}); err != nil {
 				return fmt.Errorf("create a session: %w", err)
 			}
 		}
@@ -79,7 +79,7 @@ func (b *bench) append(ctx context.Context, n int) (refused bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	_, _, err = b.store.Append(ctx, session.Append{SessionID: w.session, UserID: b.userOf(w), Events: []session.Event{event}})
+	_, _, err = b.store.Sessions.Append(ctx, session.Append{SessionID: w.session, UserID: b.userOf(w), Events: []session.Event{event}})
 	if errors.Is(err, fault.Of(fault.Busy)) {
 		return true, nil
 	}

@@ -57,13 +57,13 @@ func (c *Checker) Deletes(ctx context.Context, db *dynamodb.Client, table string
 		stores.WithClock(func() time.Time { return time.Now().Add(later) }), stores.WithLogger(slog.New(slog.DiscardHandler)))
 	for range maxSweeps {
 		later += time.Hour // what one sweep found to be due
-		if _, err := store.SweepImports(ctx); err != nil {
+		if _, err := store.Archives.SweepImports(ctx); err != nil {
 			return err
 		}
-		if _, err := store.SweepErasures(ctx); err != nil {
+		if _, err := store.Lifecycle.SweepErasures(ctx); err != nil {
 			return err
 		}
-		if _, err := store.Sweep(ctx); err != nil {
+		if _, err := store.Lifecycle.Sweep(ctx); err != nil {
 			return err
 		}
 	}

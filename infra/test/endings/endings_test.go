@@ -62,7 +62,7 @@ func stories() []story {
 		}},
 		{name: "cancelled", live: "cancelled", said: half, goOn: func(t *testing.T, r *frontendtest.Rig, w *frontendtest.Worker) {
 			t.Helper()
-			if _, err := r.Store.Cancel(t.Context(), w.Ref); err != nil {
+			if _, err := r.Store.Runs.Cancel(t.Context(), w.Ref); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -82,7 +82,7 @@ func stories() []story {
 			},
 			goOn: func(t *testing.T, r *frontendtest.Rig, w *frontendtest.Worker) {
 				t.Helper()
-				_, err := r.Store.Rewind(t.Context(), session.Rewind{
+				_, err := r.Store.History.Rewind(t.Context(), session.Rewind{
 					SessionID: "s", UserID: frontendtest.Alice, Before: w.Ref.RunID, Nonce: "n", CancelRun: true,
 				})
 				if err != nil {
@@ -116,13 +116,13 @@ func newRig(t *testing.T) *frontendtest.Rig {
 		mux.Handle("/v1/", openresponses.New(c, agents{c.Agents}))
 		mux.HandleFunc("/a2a/", func(w http.ResponseWriter, req *http.Request) {
 			a2a.New(a2a.Config{
-				Sessions: r.Store, Rewinds: r.Store, Runs: r.Store, Tasks: r.Store, Links: r.Store, Grants: r.Store, Agents: c.Agents,
-				StartRun: c.StartRun, Watch: c.Watch, Streams: r.Store, Log: c.Log, Now: c.Now, NewID: c.NewID, CheckEvery: c.CheckEvery,
+				Sessions: r.Store.Sessions, Rewinds: r.Store.History, Runs: r.Store.Runs, Tasks: r.Store.Tasks, Links: r.Store.Tasks, Grants: r.Store.Shares, Agents: c.Agents,
+				StartRun: c.StartRun, Watch: c.Watch, Streams: r.Store.Usage, Log: c.Log, Now: c.Now, NewID: c.NewID, CheckEvery: c.CheckEvery,
 			}).ServeHTTP(w, req)
 		})
 		return mux
 	}, "no type")
-	if _, err := r.Store.Create(t.Context(), session.New{ID: "s", UserID: frontendtest.Alice, Agent: "helper", Nonce: "n"}); err != nil {
+	if _, err := r.Store.Sessions.Create(t.Context(), session.New{ID: "s", UserID: frontendtest.Alice, Agent: "helper", Nonce: "n"}); err != nil {
 		t.Fatal(err)
 	}
 	return r

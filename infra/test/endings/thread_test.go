@@ -66,7 +66,7 @@ func last(t *testing.T, items []session.Event) end {
 func thread() protocol {
 	read := func(t *testing.T, r *frontendtest.Rig) run.Thread {
 		t.Helper()
-		got, err := r.Store.Thread(t.Context(), frontendtest.Alice, "s", run.ThreadQuery{Limit: 100})
+		got, err := r.Store.Runs.Thread(t.Context(), frontendtest.Alice, "s", run.ThreadQuery{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func thread() protocol {
 		items := now.Items
 		return &reader{Stream: driver, read: func(t *testing.T) end {
 			t.Helper()
-			missed, err := r.Store.CatchUp(t.Context(), frontendtest.Alice, "s", watch.From{Cursor: &at})
+			missed, err := r.Store.Watching.CatchUp(t.Context(), frontendtest.Alice, "s", watch.From{Cursor: &at})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +113,7 @@ func thread() protocol {
 		poll: func(t *testing.T, r *frontendtest.Rig, _ *reader) end { t.Helper(); return last(t, read(t, r).Items) },
 		reload: func(t *testing.T, r *frontendtest.Rig, _ *reader) end {
 			t.Helper()
-			page, err := r.Store.Events(t.Context(), frontendtest.Alice, "s", session.EventQuery{View: session.Effective, Limit: 100})
+			page, err := r.Store.Sessions.Events(t.Context(), frontendtest.Alice, "s", session.EventQuery{View: session.Effective, Limit: 100})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -83,7 +83,7 @@ func readWhileEnding(t *testing.T, read request, before int64) (ended bool, answ
 	fixture.Share(t, owner.store, access.NewShare{ID: "share", SessionID: "here", Right: access.Write, UserID: "bob"})
 	runID = owner.external(t, "here")
 	owner.must(t, http.StatusOK, request{method: http.MethodPatch, path: "/api/v1/sessions/here/runs/" + runID, body: `{"status":"completed"}`})
-	if err := owner.store.AddLink(t.Context(), task.Link{TaskID: "task", UserID: alice, SessionID: "here", Agent: "helper", Runs: []string{runID}}, "bob"); err != nil {
+	if err := owner.store.Tasks.AddLink(t.Context(), task.Link{TaskID: "task", UserID: alice, SessionID: "here", Agent: "helper", Runs: []string{runID}}, "bob"); err != nil {
 		t.Fatal(err)
 	}
 	owner.must(t, http.StatusCreated, says("hello"))
@@ -96,7 +96,7 @@ func readWhileEnding(t *testing.T, read request, before int64) (ended bool, answ
 			return nil
 		}
 		ended = true
-		if err := owner.store.Revoke(ctx, alice, "here", "share"); err != nil {
+		if err := owner.store.Shares.Revoke(ctx, alice, "here", "share"); err != nil {
 			return err
 		}
 		owner.must(t, http.StatusCreated, says("secret")) //nolint:contextcheck // not the guest's

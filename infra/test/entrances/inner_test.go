@@ -116,7 +116,7 @@ func (s *system) reimport(t *testing.T) {
 
 func (s *system) events(t *testing.T) (out []string) {
 	t.Helper()
-	page, err := s.store.Events(t.Context(), alice, "s", session.EventQuery{View: session.All, Limit: 100})
+	page, err := s.store.Sessions.Events(t.Context(), alice, "s", session.EventQuery{View: session.All, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

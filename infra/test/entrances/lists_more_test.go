@@ -104,7 +104,7 @@ func addItem(t *testing.T, s *system, n int) {
 // cut rewinds the conversation to before an item.
 func cut(t *testing.T, s *system, n int) {
 	t.Helper()
-	page, err := s.store.Events(t.Context(), alice, "here", session.EventQuery{View: session.Effective, Limit: 100})
+	page, err := s.store.Sessions.Events(t.Context(), alice, "here", session.EventQuery{View: session.Effective, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

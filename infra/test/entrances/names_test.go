@@ -177,13 +177,13 @@ func TestNames_of_relative_paths_that_exist_are_served(t *testing.T) {
 // createNamed creates a session as it could be before, with an event.
 func (s *system) createNamed(t *testing.T, name string) {
 	t.Helper()
-	_, err := s.store.Create(t.Context(), session.New{
+	_, err := s.store.Sessions.Create(t.Context(), session.New{
 		ID: name, UserID: alice, AppName: session.DefaultApp, Metadata: []byte("{}"), Nonce: rand.Text(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = s.store.Append(t.Context(), session.Append{SessionID: name, UserID: alice, Events: []session.Event{
+	_, _, err = s.store.Sessions.Append(t.Context(), session.Append{SessionID: name, UserID: alice, Events: []session.Event{
 		{ID: name, InvocationID: name, Author: "user", Fields: map[string]json.RawMessage{}},
 	}})
 	if err != nil {

@@ -108,24 +108,24 @@ func newSystemOver(t testing.TB, engine table.Engine, log *slog.Logger) *system 
 	s := &system{clock: &clock{at: time.Now()}, made: map[int]string{}}
 	s.store = stores.New(engine, stores.WithCodec(storetest.Codec()), stores.WithClock(s.clock.now))
 	s.rest = routes(rest.Config{
-		Sessions: s.store, Rewinds: s.store, Artifacts: s.store, Tasks: s.store, Feedback: s.store, Idempotency: s.store,
-		Grants: s.store, Shares: s.store, Runs: s.store, Agents: agents{}, StartRun: noWorker, Automations: s.store,
-		Erasures: s.store, Quotas: s.store, Exports: s.store, Imports: s.store, NewToken: rand.Text, Webhooks: s.store,
+		Sessions: s.store.Sessions, Rewinds: s.store.History, Artifacts: s.store.Artifacts, Tasks: s.store.Tasks, Feedback: s.store.Feedback, Idempotency: s.store.Idempotency,
+		Grants: s.store.Shares, Shares: s.store.Shares, Runs: s.store.Runs, Agents: agents{}, StartRun: noWorker, Automations: s.store.Automations,
+		Erasures: s.store.Lifecycle, Quotas: s.store.Runs, Exports: s.store.Archives, Imports: s.store.Archives, NewToken: rand.Text, Webhooks: s.store.Webhooks,
 		CheckURL: func(string) error { return nil }, NewSecret: func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) },
 		Log: log, Now: s.clock.now, NewID: uuid.NewString,
 	})
 	s.a2a = a2a.New(a2a.Config{
-		Sessions: s.store, Rewinds: s.store, Runs: s.store, Tasks: s.store, Links: s.store, Agents: agents{}, Grants: s.store,
+		Sessions: s.store.Sessions, Rewinds: s.store.History, Runs: s.store.Runs, Tasks: s.store.Tasks, Links: s.store.Tasks, Agents: agents{}, Grants: s.store.Shares,
 		StartRun: noWorker, Watch: noSocket, Log: log, Now: s.clock.now, NewID: uuid.NewString,
 	})
 	front := frontend.Config{
-		Sessions: s.store, Rewinds: s.store, Runs: s.store, Agents: agents{}, Grants: s.store, StartRun: noWorker,
-		Watch: noSocket, Unseen: s.store, Log: log, Now: s.clock.now, NewID: uuid.NewString,
+		Sessions: s.store.Sessions, Rewinds: s.store.History, Runs: s.store.Runs, Agents: agents{}, Grants: s.store.Shares, StartRun: noWorker,
+		Watch: noSocket, Unseen: s.store.Unseen, Log: log, Now: s.clock.now, NewID: uuid.NewString,
 	}
 	s.agui, s.aisdk, s.openai = agui.New(front), aisdk.New(front), openresponses.New(front, agents{})
 	var err error
 	s.mcp, err = mcp.New(mcp.Config{
-		Sessions: s.store, Rewinds: s.store, Artifacts: s.store, Shares: s.store, Grants: s.store,
+		Sessions: s.store.Sessions, Rewinds: s.store.History, Artifacts: s.store.Artifacts, Shares: s.store.Shares, Grants: s.store.Shares,
 		Log: log, Now: s.clock.now, NewID: uuid.NewString,
 	})
 	if err != nil {

@@ -116,7 +116,7 @@ func (s *system) send(ctx context.Context, r request) (status int, header map[st
 	if r.method == "subscribe" {
 		to := &pushed{}
 		watch := ws.New(ws.Config{
-			Gate: access.NewGate(s.store, s.clock.now, slog.New(slog.DiscardHandler)), Subscriptions: s.store, Feed: s.store, Pusher: to,
+			Gate: access.NewGate(s.store.Shares, s.clock.now, slog.New(slog.DiscardHandler)), Subscriptions: s.store.Subscriptions, Feed: s.store.Watching, Pusher: to,
 			Log: slog.New(slog.DiscardHandler), Now: s.clock.now,
 		})
 		event := events.APIGatewayWebsocketProxyRequest{Body: `{"action":"subscribe","session_id":"here"}`}

@@ -162,7 +162,7 @@ func fansOut(t *testing.T, s *system, engine table.Engine) (func(context.Context
 		fixture.Subscribe(t, s.store, fixture.Subscription(sessionOf(n), fmt.Sprint("c-", n), alice, ""))
 	}
 	to := &reached{}
-	handle := boot.Fanout(s.store.WatchMessages, watch.NewFanout(s.store, to, discarded(), s.clock.now), discarded())
+	handle := boot.Fanout(s.store.WatchMessages, watch.NewFanout(s.store.Subscriptions, to, discarded(), s.clock.now), discarded())
 	return inParts(stream(t, engine, "E#"), handle), to.want
 }
 
@@ -177,7 +177,7 @@ func dispatches(t *testing.T, s *system, engine table.Engine) (func(context.Cont
 			`{"mode":"external","input":[{"author":"user","content":{"role":"user","parts":[{"text":"x"}]}}]}`))
 	}
 	to := &reached{}
-	handle := boot.Dispatch(s.store.Notifications, &delivery.Dispatcher{Targets: s.store, Queue: to}, nil, discarded())
+	handle := boot.Dispatch(s.store.Watching.Notifications, &delivery.Dispatcher{Targets: s.store, Queue: to}, nil, discarded())
 	return inParts(stream(t, engine, "E#"), handle), to.want
 }
 
@@ -197,11 +197,11 @@ func sweeps(t *testing.T, s *system, engine table.Engine) (func(context.Context)
 	s.clock.at = s.clock.at.Add(time.Hour)
 	s.clock.mu.Unlock()
 	work := boot.Sweeper([]boot.Chore{
-		{Name: "runs", Do: func(ctx context.Context) (int, error) { return s.store.Expire(ctx, nil) }},
-		{Name: "sessions", Do: s.store.SweepRetention},
-		{Name: "imports", Do: s.store.SweepImports},
-		{Name: "erasures", Do: s.store.SweepErasures},
-		{Name: "logs", Do: s.store.Sweep},
+		{Name: "runs", Do: func(ctx context.Context) (int, error) { return s.store.Runs.Expire(ctx, nil) }},
+		{Name: "sessions", Do: s.store.Lifecycle.SweepRetention},
+		{Name: "imports", Do: s.store.Archives.SweepImports},
+		{Name: "erasures", Do: s.store.Lifecycle.SweepErasures},
+		{Name: "logs", Do: s.store.Lifecycle.Sweep},
 	}, discarded())
 	return work, func() error {
 		for _, item := range storetest.Items(t, engine) {
@@ -242,16 +242,16 @@ func runs(then func(context.Context) error) func(*testing.T, *system, table.Engi
 		ref := run.Ref{UserID: alice, SessionID: sessionOf(0), RunID: "r"}
 		question := session.Event{Author: "user", Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"parts":[{"text":"x"}]}`)}}
 		start := run.Start{Ref: ref, Agent: "helper", Mode: run.Managed, OnActive: run.Reject, Input: []session.Event{question}}
-		if _, err := s.store.Start(t.Context(), start); err != nil {
+		if _, err := s.store.Runs.Start(t.Context(), start); err != nil {
 			t.Fatal(err)
 		}
-		worker := &run.Worker{Store: s.store, Sessions: s.store, Agents: streaming{then}, NewID: uuid.NewString, Log: discarded()}
+		worker := &run.Worker{Store: s.store.Runs, Sessions: s.store.Runs, Agents: streaming{then}, NewID: uuid.NewString, Log: discarded()}
 		work := func(ctx context.Context) error { return boot.Runner(worker)(ctx, ref) }
 		return work, func() error {
 			s.clock.mu.Lock()
 			s.clock.at = s.clock.at.Add(time.Hour) // the lease of a worker that was lost
 			s.clock.mu.Unlock()
-			if r, err := s.store.Run(t.Context(), ref); err != nil || !r.Status.Final() {
+			if r, err := s.store.Runs.Run(t.Context(), ref); err != nil || !r.Status.Final() {
 				return fmt.Errorf("the run is %s, %w", r.Status, err)
 			}
 			return nil

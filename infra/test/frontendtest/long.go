@@ -24,7 +24,7 @@ const (
 func (r *Rig) Grow(t testing.TB, sessionID string, from, until int) {
 	t.Helper()
 	if from == 0 {
-		if _, err := r.Store.Create(t.Context(), session.New{ID: sessionID, UserID: Alice, Agent: "helper", Nonce: "n"}); err != nil {
+		if _, err := r.Store.Sessions.Create(t.Context(), session.New{ID: sessionID, UserID: Alice, Agent: "helper", Nonce: "n"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -32,7 +32,7 @@ func (r *Rig) Grow(t testing.TB, sessionID string, from, until int) {
 	for i := from; i < until; i++ {
 		question, answer := event(t, i, "user", words(random, questionLen)), event(t, i, "helper", words(random, answerLen))
 		question.Fields["ag_ui_input"] = json.RawMessage(fmt.Sprintf(`{"message_id":"u%d"}`, i))
-		_, _, err := r.Store.Append(t.Context(), session.Append{SessionID: sessionID, UserID: Alice, Events: []session.Event{question, answer}})
+		_, _, err := r.Store.Sessions.Append(t.Context(), session.Append{SessionID: sessionID, UserID: Alice, Events: []session.Event{question, answer}})
 		if err != nil {
 			t.Fatal(err)
 		}

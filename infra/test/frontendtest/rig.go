@@ -69,7 +69,7 @@ func New(t testing.TB, handler func(frontend.Config) http.Handler, text string) 
 	})
 	r.Store = stores.New(engine, stores.WithQuotas(quota.Limits{Streams: maxStreams}), stores.WithClock(r.now))
 	serve := handler(frontend.Config{
-		Sessions: r.Store, Rewinds: r.Store, Runs: crashing{r.Store, &r.crashes}, Agents: agents{}, Grants: r.Store, Streams: r.Store, Unseen: r.Store,
+		Sessions: r.Store.Sessions, Rewinds: r.Store.History, Runs: crashing{r.Store.Runs, &r.crashes}, Agents: agents{}, Grants: r.Store.Shares, Streams: r.Store.Usage, Unseen: r.Store.Unseen,
 		StartRun: r.start,
 		Watch:    r.watch, Log: slog.New(slog.DiscardHandler), Now: r.now, NewID: uuid.NewString,
 		CheckEvery: 500 * time.Millisecond, KeepAlive: time.Second,
@@ -118,7 +118,7 @@ func (r *Rig) CrashNextStart() { r.crashes.Store(true) }
 var errCrash = errors.New("the function crashed")
 
 type crashing struct {
-	*stores.Store
+	stores.Runs
 	next *atomic.Bool
 }
 
@@ -126,7 +126,7 @@ func (c crashing) Start(ctx context.Context, s run.Start) (run.Run, error) {
 	if c.next.CompareAndSwap(true, false) {
 		return run.Run{}, errCrash
 	}
-	return c.Store.Start(ctx, s)
+	return c.Runs.Start(ctx, s)
 }
 
 type agents struct{}
@@ -194,7 +194,7 @@ func (r *Rig) Texts(t testing.TB, sessionID string) string {
 
 func (r *Rig) texts(t testing.TB, sessionID string, of func(session.Event) bool) []string {
 	t.Helper()
-	page, err := r.Store.Events(t.Context(), Alice, sessionID, session.EventQuery{View: session.Effective, Limit: 100})
+	page, err := r.Store.Sessions.Events(t.Context(), Alice, sessionID, session.EventQuery{View: session.Effective, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func (r *Rig) TakeStreams(t testing.TB) {
 	t.Helper()
 	until := time.Now().Add(maxWait)
 	for taken := 0; taken < maxStreams; {
-		_, err := r.Store.TakeStream(t.Context(), quota.Stream{UserID: Alice, Subject: "x", Lasting: time.Minute})
+		_, err := r.Store.Usage.TakeStream(t.Context(), quota.Stream{UserID: Alice, Subject: "x", Lasting: time.Minute})
 		switch {
 		case err == nil:
 			taken++

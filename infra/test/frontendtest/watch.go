@@ -17,7 +17,7 @@ func (r *Rig) watch(ctx context.Context, _ access.Caller, sessionID string, from
 	r.mu.Lock()
 	changed := r.changed
 	r.mu.Unlock()
-	missed, err := r.Store.CatchUp(ctx, Alice, sessionID, watch.From{Cursor: &from})
+	missed, err := r.Store.Watching.CatchUp(ctx, Alice, sessionID, watch.From{Cursor: &from})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func (r *Rig) Work(t testing.TB) *Worker {
 	t.Helper()
 	select {
 	case ref := <-r.Started:
-		if _, err := r.Store.Claim(t.Context(), ref, run.Claimant{}); err != nil {
+		if _, err := r.Store.Runs.Claim(t.Context(), ref, run.Claimant{}); err != nil {
 			t.Fatal(err)
 		}
 		w := &Worker{store: r.Store, Ref: ref}
@@ -40,7 +40,7 @@ func (w *Worker) Begin(t testing.TB) {
 	t.Helper()
 	e := session.Event{Author: "helper", Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"role":"model"}`)}}
 	var err error
-	if w.item, err = w.store.BeginItem(t.Context(), w.Ref, e); err != nil {
+	if w.item, err = w.store.Runs.BeginItem(t.Context(), w.Ref, e); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -72,7 +72,7 @@ func (w *Worker) CompleteItem(t testing.TB, parts string, change func(*session.E
 func (w *Worker) Complete(t testing.TB, parts string, change func(*session.Event)) {
 	t.Helper()
 	w.CompleteItem(t, parts, change)
-	if _, err := w.store.End(t.Context(), w.Ref, run.Completed, nil); err != nil {
+	if _, err := w.store.Runs.End(t.Context(), w.Ref, run.Completed, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -80,7 +80,7 @@ func (w *Worker) Complete(t testing.TB, parts string, change func(*session.Event
 // Fail ends the run with an error.
 func (w *Worker) Fail(t testing.TB, code string) {
 	t.Helper()
-	if _, err := w.store.End(t.Context(), w.Ref, run.Failed, run.NewProblem(code, "it failed")); err != nil {
+	if _, err := w.store.Runs.End(t.Context(), w.Ref, run.Failed, run.NewProblem(code, "it failed")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -88,7 +88,7 @@ func (w *Worker) Fail(t testing.TB, code string) {
 // StartQueued starts the next queued run of one of alice's sessions.
 func (r *Rig) StartQueued(t testing.TB, sessionID string) {
 	t.Helper()
-	started, err := r.Store.StartQueued(t.Context(), Alice, sessionID)
+	started, err := r.Store.Runs.StartQueued(t.Context(), Alice, sessionID)
 	if err != nil || started == nil {
 		t.Fatalf("no queued run begins: %v", err)
 	}

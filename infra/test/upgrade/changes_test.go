@@ -117,7 +117,7 @@ func (s *system) process(t *testing.T, functions map[string]filters, r events.Dy
 		handle boot.FanoutHandler
 	}{
 		{out.Fanout, boot.Fanout(s.store.WatchMessages, watch.NewFanout(all, all, s.log, s.now), s.log)},
-		{out.Dispatch, boot.Dispatch(s.store.Notifications, &delivery.Dispatcher{Targets: all, Queue: all}, nil, s.log)},
+		{out.Dispatch, boot.Dispatch(s.store.Watching.Notifications, &delivery.Dispatcher{Targets: all, Queue: all}, nil, s.log)},
 	} {
 		if !f.wanted {
 			continue

@@ -77,11 +77,11 @@ func (w *writer) asksOverA2A() {
 func (w *writer) watches() {
 	watchers := func(session string) (connections []string) {
 		w.t.Helper()
-		log, err := w.store.LogOf(w.t.Context(), alice, session)
+		log, err := w.store.Subscriptions.LogOf(w.t.Context(), alice, session)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		_, all, err := w.store.Watchers(w.t.Context(), log)
+		_, all, err := w.store.Subscriptions.Watchers(w.t.Context(), log)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func (w *writer) watches() {
 		w.t.Errorf("watchers (-want +got):\n%s", diff)
 	}
 	for _, connection := range []string{"conn-alice", "conn-admin"} {
-		if err := w.store.Disconnect(w.t.Context(), connection); err != nil {
+		if err := w.store.Subscriptions.Disconnect(w.t.Context(), connection); err != nil {
 			w.t.Error(err)
 		}
 		w.writes++
@@ -110,7 +110,7 @@ func (w *writer) watches() {
 func (w *writer) opensStreams() {
 	var err error
 	for n := 0; err == nil && n < 10; n++ {
-		_, err = w.store.TakeStream(w.t.Context(), quota.Stream{UserID: alice, Subject: "new", Lasting: time.Hour})
+		_, err = w.store.Usage.TakeStream(w.t.Context(), quota.Stream{UserID: alice, Subject: "new", Lasting: time.Hour})
 		w.writes++
 	}
 	if !errors.Is(err, fault.Of(fault.Busy)) {
@@ -164,7 +164,7 @@ func (w *writer) deletes() {
 		w.sweeps()
 	}
 	for _, connection := range []string{"conn-bob", "conn-left"} { // they are closed after everything is deleted
-		if err := w.store.Disconnect(w.t.Context(), connection); err != nil {
+		if err := w.store.Subscriptions.Disconnect(w.t.Context(), connection); err != nil {
 			w.t.Error(err)
 		}
 	}
@@ -183,11 +183,11 @@ func (w *writer) deletes() {
 func (w *writer) sweeps() {
 	w.t.Helper()
 	ctx := w.t.Context()
-	_, err1 := w.store.Expire(ctx, nil)
-	_, err2 := w.store.SweepRetention(ctx)
-	_, err3 := w.store.SweepImports(ctx)
-	_, err4 := w.store.SweepErasures(ctx)
-	_, err5 := w.store.Sweep(ctx)
+	_, err1 := w.store.Runs.Expire(ctx, nil)
+	_, err2 := w.store.Lifecycle.SweepRetention(ctx)
+	_, err3 := w.store.Archives.SweepImports(ctx)
+	_, err4 := w.store.Lifecycle.SweepErasures(ctx)
+	_, err5 := w.store.Lifecycle.Sweep(ctx)
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		w.t.Fatal(err)
 	}

@@ -173,7 +173,7 @@ func (w *teller) protocols() {
 		user: alice, method: http.MethodPost, path: "/api/tasks", header: map[string]string{"A2A-Version": "1.0"},
 		body: fmt.Sprintf(`{"id":"saved","contextId":%q,"status":{"state":"TASK_STATE_COMPLETED"}}`, session),
 	})
-	if err := w.store.NoteUnseen(w.t.Context(), "runs", "a-run"); err != nil {
+	if err := w.store.Unseen.NoteUnseen(w.t.Context(), "runs", "a-run"); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -189,7 +189,7 @@ func (w *teller) last() {
 	}
 	w.create(`{"id":"claimed","agent":"helper"}`)
 	w.story.IDs["claimedrun"] = w.begin("claimed", "Work", "")
-	if _, err := w.store.Claim(ctx, w.runs[len(w.runs)-1], run.Claimant{Worker: "of the old version"}); err != nil {
+	if _, err := w.store.Runs.Claim(ctx, w.runs[len(w.runs)-1], run.Claimant{Worker: "of the old version"}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.runs = nil
@@ -208,7 +208,7 @@ func (w *teller) last() {
 		}
 	}
 	for _, subject := range []string{"one", "two"} {
-		if _, err := w.store.TakeStream(ctx, quota.Stream{UserID: alice, Subject: subject, Lasting: time.Hour}); err != nil {
+		if _, err := w.store.Usage.TakeStream(ctx, quota.Stream{UserID: alice, Subject: subject, Lasting: time.Hour}); err != nil {
 			w.t.Fatal(err)
 		}
 	}

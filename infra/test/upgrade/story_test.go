@@ -79,7 +79,7 @@ func (w *teller) dispatch() {
 			continue
 		}
 		event := events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{r}}
-		if a, err := boot.StartingQueued(boot.Dispatch(w.store.Notifications, to, nil, w.log), w.next, w.log)(w.t.Context(), event); err != nil || len(a.BatchItemFailures) > 0 {
+		if a, err := boot.StartingQueued(boot.Dispatch(w.store.Watching.Notifications, to, nil, w.log), w.next, w.log)(w.t.Context(), event); err != nil || len(a.BatchItemFailures) > 0 {
 			w.t.Fatalf("%v %v: %s", err, a, w.said)
 		}
 	}

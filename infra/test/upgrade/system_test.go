@@ -80,17 +80,17 @@ func newSystem(t testing.TB, items []item, now time.Time, seed byte) *system {
 		"fork": rest.Fork(c), "forks": rest.Fork(c), "tasks": rest.Tasks(c), "messages": rest.Tasks(c),
 		"feedback": rest.Tasks(c), "sessions": rest.Sessions(c), "state": rest.Sessions(c),
 	}
-	s.keys = signing.New(s.store, s.now)
+	s.keys = signing.New(s.store.Keys, s.now)
 	s.a2a = a2a.New(a2a.Config{
-		Sessions: s.store, Rewinds: s.store, Runs: s.store, Tasks: s.store, Links: s.store, Grants: s.store, Agents: s,
-		StartRun: s.start, Push: s.store, CheckURL: func(string) error { return nil }, PublicKeys: s.keys.Public,
+		Sessions: s.store.Sessions, Rewinds: s.store.History, Runs: s.store.Runs, Tasks: s.store.Tasks, Links: s.store.Tasks, Grants: s.store.Shares, Agents: s,
+		StartRun: s.start, Push: s.store.Pushes, CheckURL: func(string) error { return nil }, PublicKeys: s.keys.Public,
 		Watch: func(context.Context, access.Caller, string, watch.Cursor) (follow.Watcher, error) {
 			return nil, errors.New("nobody waits here")
 		},
 		Log: s.log, Now: s.now, NewID: s.newID, Modified: now,
 	})
 	s.socket = ws.New(ws.Config{
-		Gate: access.NewGate(s.store, s.now, s.log), Subscriptions: s.store, Feed: s.store, Pusher: s,
+		Gate: access.NewGate(s.store.Shares, s.now, s.log), Subscriptions: s.store.Subscriptions, Feed: s.store.Watching, Pusher: s,
 		Log: s.log, Now: s.now,
 	})
 	return s
@@ -98,9 +98,9 @@ func newSystem(t testing.TB, items []item, now time.Time, seed byte) *system {
 
 func (s *system) config() rest.Config {
 	return rest.Config{
-		Sessions: s.store, Rewinds: s.store, Artifacts: s.store, Tasks: s.store, Feedback: s.store, Idempotency: s.store,
-		Grants: s.store, Shares: s.store, Runs: s.store, Automations: s.store, Erasures: s.store, Quotas: s.store,
-		Exports: s.store, Imports: s.store, Webhooks: s.store, Deliveries: s, Agents: s,
+		Sessions: s.store.Sessions, Rewinds: s.store.History, Artifacts: s.store.Artifacts, Tasks: s.store.Tasks, Feedback: s.store.Feedback, Idempotency: s.store.Idempotency,
+		Grants: s.store.Shares, Shares: s.store.Shares, Runs: s.store.Runs, Automations: s.store.Automations, Erasures: s.store.Lifecycle, Quotas: s.store.Runs,
+		Exports: s.store.Archives, Imports: s.store.Archives, Webhooks: s.store.Webhooks, Deliveries: s, Agents: s,
 		StartRun: s.start, NewToken: s.newID, CheckURL: func(string) error { return nil },
 		NewSecret: func() (webhook.Secret, error) { return webhook.NewSecret(s.random) },
 		Log:       s.log, Now: s.now, NewID: s.newID,

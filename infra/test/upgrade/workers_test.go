@@ -26,7 +26,7 @@ import (
 
 // worker executes runs with an agent that answers with one word.
 func (s *system) worker() *run.Worker {
-	return &run.Worker{Store: s.store, Sessions: s.store, Agents: s.agent, NewID: s.newID, Log: s.log}
+	return &run.Worker{Store: s.store.Runs, Sessions: s.store.Runs, Agents: s.agent, NewID: s.newID, Log: s.log}
 }
 
 // work executes the pending runs.
@@ -42,7 +42,7 @@ func (s *system) work(t testing.TB) {
 
 // next starts a run whose input waited in a session's queue.
 func (s *system) next(ctx context.Context, user, session string) (bool, error) {
-	return run.Next{Store: s.store, Hand: s.start}.Start(ctx, user, session)
+	return run.Next{Store: s.store.Runs, Hand: s.start}.Start(ctx, user, session)
 }
 
 type agent struct{}
@@ -70,17 +70,17 @@ func (s *system) deliverer() boot.DeliverHandler {
 		Worker: &delivery.Worker{
 			Builders: map[delivery.Kind]delivery.MessageBuilder{
 				push.Kind: &a2a.Notifier{
-					Sessions: s.store, Runs: s.store, Links: s.store, Targets: s.store,
+					Sessions: s.store.Sessions, Runs: s.store.Runs, Links: s.store.Tasks, Targets: s.store.Pushes,
 					Sign: s.keys.Sign, Issuer: "https://issuer.example", Now: s.now, NewID: s.newID,
 				},
-				webhook.Kind: &webhookhttp.Notifier{Webhooks: s.store, Now: s.now},
+				webhook.Kind: &webhookhttp.Notifier{Webhooks: s.store.Webhooks, Now: s.now},
 			},
 			Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
-				Store: s.store, Sessions: s.store, Runs: s.store, HasAgent: s.HasAgent, MayCall: func(string, []string) bool { return true }, Hand: s.start,
+				Store: s.store.Automations, Sessions: s.store.Sessions, Runs: s.store.Runs, HasAgent: s.HasAgent, MayCall: func(string, []string) bool { return true }, Hand: s.start,
 			}},
 			Poster: s, Retries: delivery.DefaultRetryPolicy(), Now: s.now, Jitter: func() float64 { return 0 }, Log: s.log,
 		},
-		Lanes: s.store, Waker: s, Discard: s, DirectTimeout: 3 * time.Second, LaneTimeout: 10 * time.Second, MaxDirectAge: time.Hour,
+		Lanes: s.store.Lanes, Waker: s, Discard: s, DirectTimeout: 3 * time.Second, LaneTimeout: 10 * time.Second, MaxDirectAge: time.Hour,
 		PassTime: time.Minute, Lease: time.Minute, NewID: s.newID, Log: s.log,
 	}
 	return boot.Deliver(desk, s, s.log)

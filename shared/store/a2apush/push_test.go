@@ -22,7 +22,7 @@ import (
 
 func wantConfigs(t *testing.T, s *stores.Store, task push.Task, want ...push.Config) {
 	t.Helper()
-	got, err := s.Configs(t.Context(), task)
+	got, err := s.Pushes.Configs(t.Context(), task)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestPushConfigs(t *testing.T) {
 		fixture.PutConfigs(t, s, task, b, b)
 		wantConfigs(t, s, task, a, b)
 		for range 2 { // the second changes nothing
-			if err := s.DeleteConfig(t.Context(), task, "a"); err != nil {
+			if err := s.Pushes.DeleteConfig(t.Context(), task, "a"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -82,7 +82,7 @@ func TestPushConfigs(t *testing.T) {
 		var kept atomic.Int32
 		for i := range push.MaxConfigs + 3 {
 			group.Go(func() {
-				err := s.PutConfig(t.Context(), task, fixture.PushConfig(fmt.Sprint("c", i)))
+				err := s.Pushes.PutConfig(t.Context(), task, fixture.PushConfig(fmt.Sprint("c", i)))
 				switch {
 				case err == nil:
 					kept.Add(1)
@@ -92,7 +92,7 @@ func TestPushConfigs(t *testing.T) {
 			})
 		}
 		group.Wait()
-		got, err := s.Configs(t.Context(), task)
+		got, err := s.Pushes.Configs(t.Context(), task)
 		if err != nil || len(got) != push.MaxConfigs || kept.Load() != push.MaxConfigs {
 			t.Fatalf("%d are stored, %d reported it, %v", len(got), kept.Load(), err)
 		}
@@ -102,15 +102,15 @@ func TestPushConfigs(t *testing.T) {
 		t.Parallel()
 		task := newTask(t)
 		task.UserID = fixture.Bob
-		_, err := s.Configs(t.Context(), task)
+		_, err := s.Pushes.Configs(t.Context(), task)
 		for _, err := range []error{
-			err, s.PutConfig(t.Context(), task, fixture.PushConfig("a")), s.DeleteConfig(t.Context(), task, "a"),
-			s.ContinueTask(t.Context(), task, "r"),
+			err, s.Pushes.PutConfig(t.Context(), task, fixture.PushConfig("a")), s.Pushes.DeleteConfig(t.Context(), task, "a"),
+			s.Pushes.ContinueTask(t.Context(), task, "r"),
 		} {
 			fixture.WantKind(t, err, fault.Forbidden)
 		}
 		task.SessionID = "none"
-		fixture.WantKind(t, s.PutConfig(t.Context(), task, fixture.PushConfig("a")), fault.NotFound)
+		fixture.WantKind(t, s.Pushes.PutConfig(t.Context(), task, fixture.PushConfig("a")), fault.NotFound)
 	})
 	t.Run("removes them with the session", func(t *testing.T) {
 		t.Parallel()
@@ -121,13 +121,13 @@ func TestPushConfigs(t *testing.T) {
 		if err != nil || len(targets) != 1 {
 			t.Fatalf("%v, %v", targets, err)
 		}
-		if err := s.Delete(t.Context(), fixture.Alice, task.SessionID); err != nil {
+		if err := s.Sessions.Delete(t.Context(), fixture.Alice, task.SessionID); err != nil {
 			t.Fatal(err)
 		}
 		if got := mustTargets(t, s, e); got != nil {
 			t.Errorf("left are %v", got)
 		}
-		if _, _, err := s.TargetConfig(t.Context(), targets[0]); !errors.Is(err, delivery.ErrNothing) {
+		if _, _, err := s.Pushes.TargetConfig(t.Context(), targets[0]); !errors.Is(err, delivery.ErrNothing) {
 			t.Errorf("got %v", err)
 		}
 		e.Log, e.UserID, e.SessionID = "", fixture.Alice, task.SessionID
@@ -142,7 +142,7 @@ func TestPushConfigs(t *testing.T) {
 		fixture.Fork(t, s, task.SessionID, uuid.NewString(), nil)
 		fixture.PutConfigs(t, s, task, fixture.PushConfig("a"))
 		e := fixture.EventOf(t, s, task)
-		if err := s.Delete(t.Context(), fixture.Alice, task.SessionID); err != nil {
+		if err := s.Sessions.Delete(t.Context(), fixture.Alice, task.SessionID); err != nil {
 			t.Fatal(err)
 		}
 		if got := mustTargets(t, s, e); got != nil {
@@ -162,11 +162,11 @@ func TestTargets(t *testing.T) {
 	late.Since = 11
 	fixture.PutConfigs(t, s, task, fixture.PushConfig("a"), fixture.PushConfig("b"), late)
 	fixture.PutConfigs(t, s, other, fixture.PushConfig("c"))
-	if err := s.ContinueTask(t.Context(), task, "r2"); err != nil {
+	if err := s.Pushes.ContinueTask(t.Context(), task, "r2"); err != nil {
 		t.Fatal(err)
 	}
 	bare := push.Task{UserID: fixture.Alice, SessionID: task.SessionID, ID: "bare"}
-	if err := s.ContinueTask(t.Context(), bare, "r3"); err != nil {
+	if err := s.Pushes.ContinueTask(t.Context(), bare, "r3"); err != nil {
 		t.Fatal(err)
 	}
 	e := fixture.EventOf(t, s, task)
@@ -205,21 +205,21 @@ func TestDropTarget(t *testing.T) {
 	if err != nil || len(targets) != 1 {
 		t.Fatalf("%v, %v", targets, err)
 	}
-	of, c, err := s.TargetConfig(t.Context(), targets[0])
+	of, c, err := s.Pushes.TargetConfig(t.Context(), targets[0])
 	if of != task || c != fixture.PushConfig("a") || err != nil {
 		t.Errorf("got %+v %+v %v", of, c, err)
 	}
-	if err := s.DropTarget(t.Context(), targets[0], "https://example.com/before"); err != nil {
+	if err := s.Pushes.DropTarget(t.Context(), targets[0], "https://example.com/before"); err != nil {
 		t.Fatal(err)
 	}
 	wantConfigs(t, s, task, fixture.PushConfig("a")) // it has another address by now
 	for range 2 {
-		if err := s.DropTarget(t.Context(), targets[0], c.URL); err != nil {
+		if err := s.Pushes.DropTarget(t.Context(), targets[0], c.URL); err != nil {
 			t.Fatal(err)
 		}
 	}
 	wantConfigs(t, s, task)
-	if _, _, err := s.TargetConfig(t.Context(), delivery.Target{Kind: "other", Name: "x"}); !errors.Is(err, delivery.ErrNothing) {
+	if _, _, err := s.Pushes.TargetConfig(t.Context(), delivery.Target{Kind: "other", Name: "x"}); !errors.Is(err, delivery.ErrNothing) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -246,7 +246,7 @@ func TestCredentials_are_apart(t *testing.T) {
 	if diff := cmp.Diff([]string{"NS#" + fixture.Log(t, s, task.SessionID)}, holders()); diff != "" {
 		t.Errorf("partitions with credentials (-want +got):\n%s", diff)
 	}
-	if err := s.Delete(t.Context(), fixture.Alice, task.SessionID); err != nil {
+	if err := s.Sessions.Delete(t.Context(), fixture.Alice, task.SessionID); err != nil {
 		t.Fatal(err)
 	}
 	if got := holders(); got != nil {

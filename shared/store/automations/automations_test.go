@@ -48,7 +48,7 @@ func newStage(t *testing.T) *stage {
 			return map[string]run.OnFailed{"keeper": run.Keep}[agent]
 		}))
 	s.Actor = &automation.Actor{
-		Store: s.store, Sessions: s.store, Runs: s.store,
+		Store: s.store.Automations, Sessions: s.store.Sessions, Runs: s.store.Runs,
 		HasAgent: func(name string) bool { return slices.Contains(s.agents, name) },
 		MayCall:  func(string, []string) bool { return true },
 		Hand: func(_ context.Context, ref run.Ref) error {
@@ -67,19 +67,19 @@ func (s *stage) in(t *testing.T, change func(*automation.Automation)) delivery.D
 	if change != nil {
 		change(&a)
 	}
-	if _, err := s.store.CreateAutomation(t.Context(), a); err != nil {
+	if _, err := s.store.Automations.CreateAutomation(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
 	n := session.New{ID: uuid.NewString(), UserID: a.UserID, AppName: "shop", Agent: "helper", Nonce: "n"}
 	if err := n.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.store.Create(t.Context(), n); err != nil {
+	if _, err := s.store.Sessions.Create(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 	s.handed = nil
 	t.Cleanup(func() {
-		if err := s.store.DeleteAutomation(context.WithoutCancel(t.Context()), a.UserID, a.ID); err != nil {
+		if err := s.store.Automations.DeleteAutomation(context.WithoutCancel(t.Context()), a.UserID, a.ID); err != nil {
 			t.Error(err)
 		}
 	})
@@ -99,7 +99,7 @@ func (s *stage) mustAct(t *testing.T, d delivery.Delivery, want error) {
 // said returns the only event that a session shows: the input of a run.
 func (s *stage) said(t *testing.T, sessionID string) session.Event {
 	t.Helper()
-	page, err := s.store.Events(t.Context(), "alice", sessionID, session.EventQuery{View: session.Effective, Limit: 10})
+	page, err := s.store.Sessions.Events(t.Context(), "alice", sessionID, session.EventQuery{View: session.Effective, Limit: 10})
 	if err != nil || len(page.Events) != 1 {
 		t.Fatalf("%+v, %v", page, err)
 	}
@@ -122,10 +122,10 @@ func TestAct(t *testing.T) {
 		if diff := cmp.Diff([]run.Ref{ref, ref}, s.handed); diff != "" {
 			t.Errorf("handed (-want +got):\n%s", diff)
 		}
-		if r, err := s.store.Run(t.Context(), ref); err != nil || r.Agent != "reviewer" {
+		if r, err := s.store.Runs.Run(t.Context(), ref); err != nil || r.Agent != "reviewer" {
 			t.Errorf("%+v, %v", r, err)
 		}
-		if _, err := s.store.End(t.Context(), ref, run.Completed, nil); err != nil {
+		if _, err := s.store.Runs.End(t.Context(), ref, run.Completed, nil); err != nil {
 			t.Fatal(err)
 		}
 		s.mustAct(t, d, nil) // late
@@ -145,7 +145,7 @@ func TestAct(t *testing.T) {
 		d := s.in(t, func(a *automation.Automation) { a.Do.OnActive = run.Enqueue })
 		ref := run.Ref{UserID: "alice", SessionID: d.Event.SessionID, RunID: "other"}
 		start := run.Start{Ref: ref, Agent: "helper", Mode: run.Managed, Input: []session.Event{{Author: "user", InvocationID: "other"}}}
-		if _, err := s.store.Start(t.Context(), start); err != nil {
+		if _, err := s.store.Runs.Start(t.Context(), start); err != nil {
 			t.Fatal(err)
 		}
 		s.mustAct(t, d, nil)
@@ -153,10 +153,10 @@ func TestAct(t *testing.T) {
 		if len(s.handed) > 0 {
 			t.Errorf("a queued run is handed over: %v", s.handed)
 		}
-		if _, err := s.store.End(t.Context(), ref, run.Completed, nil); err != nil {
+		if _, err := s.store.Runs.End(t.Context(), ref, run.Completed, nil); err != nil {
 			t.Fatal(err)
 		}
-		r, err := s.store.StartQueued(t.Context(), "alice", d.Event.SessionID)
+		r, err := s.store.Runs.StartQueued(t.Context(), "alice", d.Event.SessionID)
 		if err != nil || r == nil || r.Agent != "reviewer" {
 			t.Errorf("began %+v, %v", r, err)
 		}
@@ -165,11 +165,11 @@ func TestAct(t *testing.T) {
 		d := s.in(t, nil)
 		ref := run.Ref{UserID: "alice", SessionID: d.Event.SessionID, RunID: "other"}
 		input := []session.Event{{Author: "user", Fields: map[string]json.RawMessage{"content": json.RawMessage(`{}`)}}}
-		if _, err := s.store.Start(t.Context(), run.Start{Ref: ref, Mode: run.Managed, Input: input}); err != nil {
+		if _, err := s.store.Runs.Start(t.Context(), run.Start{Ref: ref, Mode: run.Managed, Input: input}); err != nil {
 			t.Fatal(err)
 		}
 		s.mustAct(t, d, delivery.ErrNotYet)
-		if _, err := s.store.End(t.Context(), ref, run.Completed, nil); err != nil {
+		if _, err := s.store.Runs.End(t.Context(), ref, run.Completed, nil); err != nil {
 			t.Fatal(err)
 		}
 		s.mustAct(t, d, nil)
@@ -180,7 +180,7 @@ func TestAct(t *testing.T) {
 			for _, in := range []automation.Where{automation.Same, automation.New} {
 				d := s.in(t, func(a *automation.Automation) { a.Do.Agent, a.Do.Session = agent, in })
 				s.mustAct(t, d, nil)
-				r, err := s.store.End(t.Context(), s.handed[0], run.Failed, run.NewProblem("boom", "it broke"))
+				r, err := s.store.Runs.End(t.Context(), s.handed[0], run.Failed, run.NewProblem("boom", "it broke"))
 				if err != nil || r.OnFailed != want {
 					t.Errorf("%s, in the %s session: %q, want %q (%v)", agent, in, r.OnFailed, want, err)
 				}
@@ -192,7 +192,7 @@ func TestAct(t *testing.T) {
 		s.mustAct(t, d, nil)
 		s.mustAct(t, d, nil)
 		made := s.handed[0].SessionID
-		got, err := s.store.Get(t.Context(), "alice", made)
+		got, err := s.store.Sessions.Get(t.Context(), "alice", made)
 		if err != nil || got.AppName != "shop" || got.Agent != "reviewer" || got.Name != "review" ||
 			!strings.Contains(string(got.Metadata), `"session_id":"`+d.Event.SessionID+`"`) {
 			t.Errorf("%+v, %v", got, err)
@@ -204,11 +204,11 @@ func TestAct(t *testing.T) {
 			a.On.Types, a.Do.Session = []string{"session.*"}, automation.New
 		})
 		d.Event.Type = delivery.SessionDeleted
-		if err := s.store.Delete(t.Context(), "alice", d.Event.SessionID); err != nil {
+		if err := s.store.Sessions.Delete(t.Context(), "alice", d.Event.SessionID); err != nil {
 			t.Fatal(err)
 		}
 		s.mustAct(t, d, nil)
-		if got, err := s.store.Get(t.Context(), "alice", s.handed[0].SessionID); err != nil || got.AppName != "reviewer" {
+		if got, err := s.store.Sessions.Get(t.Context(), "alice", s.handed[0].SessionID); err != nil || got.AppName != "reviewer" {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
@@ -222,7 +222,7 @@ func TestAct(t *testing.T) {
 		s.mustAct(t, unknown, delivery.ErrNothing)
 		unknown.Target = delivery.Target{Kind: "other", Name: "x"}
 		s.mustAct(t, unknown, delivery.ErrNothing)
-		if err := s.store.Delete(t.Context(), "alice", d.Event.SessionID); err != nil {
+		if err := s.store.Sessions.Delete(t.Context(), "alice", d.Event.SessionID); err != nil {
 			t.Fatal(err)
 		}
 		s.mustAct(t, d, delivery.ErrNothing)
@@ -244,14 +244,14 @@ func TestAct(t *testing.T) {
 		}
 		d.Event.ID = first + "!"
 		s.mustAct(t, d, delivery.ErrNever)
-		all, err := s.store.Automations(t.Context(), "alice")
+		all, err := s.store.Automations.Automations(t.Context(), "alice")
 		if err != nil || len(all) != 1 || all[0].Status != automation.Disabled || all[0].DisabledReason != automation.Runaway {
 			t.Fatalf("%+v, %v", all, err)
 		}
 		s.mustAct(t, d, delivery.ErrNothing)
 		s.now = s.now.Add(automation.RunsWithin)
 		active := automation.Active
-		if _, err := s.store.ChangeAutomation(t.Context(), "alice", all[0].ID, automation.Change{Status: &active}); err != nil {
+		if _, err := s.store.Automations.ChangeAutomation(t.Context(), "alice", all[0].ID, automation.Change{Status: &active}); err != nil {
 			t.Fatal(err)
 		}
 		s.mustAct(t, d, nil)
@@ -265,29 +265,29 @@ func TestStore(t *testing.T) {
 	a := review()
 	t.Run("stores an automation unchanged", func(t *testing.T) {
 		a.On.Agents, a.Proof, a.CreatedTime, a.UpdatedTime, a.Version = []string{"x"}, []string{"scope=finance"}, 5, 6, 1
-		if _, err := s.store.CreateAutomation(ctx, a); err != nil {
+		if _, err := s.store.Automations.CreateAutomation(ctx, a); err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.store.Automation(ctx, "alice", a.ID)
+		got, err := s.store.Automations.Automation(ctx, "alice", a.ID)
 		if diff := cmp.Diff(a, got); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 		other := a
 		other.Name = "later"
-		if again, err := s.store.CreateAutomation(ctx, other); err != nil || again.Name != a.Name {
+		if again, err := s.store.Automations.CreateAutomation(ctx, other); err != nil || again.Name != a.Name {
 			t.Errorf("created again, it is %+v, %v", again, err)
 		}
-		if _, err := s.store.Automation(ctx, "bob", a.ID); err == nil {
+		if _, err := s.store.Automations.Automation(ctx, "bob", a.ID); err == nil {
 			t.Error("bob sees it too")
 		}
 	})
 	t.Run("changes only the expected version", func(t *testing.T) {
 		name, one := "other", int64(1)
-		changed, err := s.store.ChangeAutomation(ctx, "alice", a.ID, automation.Change{Name: &name, IfMatch: &one})
+		changed, err := s.store.Automations.ChangeAutomation(ctx, "alice", a.ID, automation.Change{Name: &name, IfMatch: &one})
 		if err != nil || changed.Name != name || changed.Version != 2 {
 			t.Errorf("%+v, %v", changed, err)
 		}
-		if _, err := s.store.ChangeAutomation(ctx, "alice", a.ID, automation.Change{Name: &name, IfMatch: &one}); err == nil {
+		if _, err := s.store.Automations.ChangeAutomation(ctx, "alice", a.ID, automation.Change{Name: &name, IfMatch: &one}); err == nil {
 			t.Error("a change of an older version is accepted")
 		}
 	})
@@ -297,7 +297,7 @@ func TestStore(t *testing.T) {
 			go func() {
 				b := review()
 				b.ID, b.UserID = uuid.NewString(), "carol"
-				_, err := s.store.CreateAutomation(ctx, b)
+				_, err := s.store.Automations.CreateAutomation(ctx, b)
 				made <- err
 			}()
 		}
@@ -307,17 +307,17 @@ func TestStore(t *testing.T) {
 				failed++
 			}
 		}
-		all, err := s.store.Automations(ctx, "carol")
+		all, err := s.store.Automations.Automations(ctx, "carol")
 		if err != nil || len(all) != automation.MaxAutomations || failed != automation.MaxAutomations {
 			t.Errorf("%d exist, %d failed, %v", len(all), failed, err)
 		}
 	})
 	t.Run("an erasure removes existing automations", func(t *testing.T) {
-		report, err := s.store.Erase(ctx, "carol")
+		report, err := s.store.Lifecycle.Erase(ctx, "carol")
 		if err != nil || report.Removed.Automations != automation.MaxAutomations {
 			t.Errorf("%+v, %v", report, err)
 		}
-		if all, err := s.store.Automations(ctx, "carol"); err != nil || len(all) != 0 {
+		if all, err := s.store.Automations.Automations(ctx, "carol"); err != nil || len(all) != 0 {
 			t.Errorf("%+v, %v", all, err)
 		}
 	})
@@ -345,7 +345,7 @@ func TestStore(t *testing.T) {
 				r.SessionID = r.RunID // a new session
 			}
 			for range 2 {
-				if ok, err := s.store.CountRun(ctx, a, r); err != nil || !ok {
+				if ok, err := s.store.Automations.CountRun(ctx, a, r); err != nil || !ok {
 					t.Fatalf("%t, %v", ok, err)
 				}
 			}
@@ -355,7 +355,7 @@ func TestStore(t *testing.T) {
 		}
 		last := func() []automation.LastRun {
 			t.Helper()
-			got, err := s.store.LastRuns(ctx, "alice", a.ID)
+			got, err := s.store.Automations.LastRuns(ctx, "alice", a.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -368,29 +368,29 @@ func TestStore(t *testing.T) {
 		if diff := cmp.Diff(want[:2], last()); diff != "" {
 			t.Errorf("later, -want +got:\n%s", diff)
 		}
-		if got, err := s.store.LastRuns(ctx, "bob", a.ID); err != nil || len(got) != 0 {
+		if got, err := s.store.Automations.LastRuns(ctx, "bob", a.ID); err != nil || len(got) != 0 {
 			t.Errorf("bob reads %v, %v", got, err)
 		}
 	})
 	t.Run("a deleted automation is gone", func(t *testing.T) {
-		if err := s.store.DeleteAutomation(ctx, "alice", a.ID); err != nil {
+		if err := s.store.Automations.DeleteAutomation(ctx, "alice", a.ID); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.store.DeleteAutomation(ctx, "alice", a.ID); err == nil {
+		if err := s.store.Automations.DeleteAutomation(ctx, "alice", a.ID); err == nil {
 			t.Error("it can be deleted twice")
 		}
-		if got, err := s.store.LastRuns(ctx, "alice", a.ID); err != nil || len(got) != 0 {
+		if got, err := s.store.Automations.LastRuns(ctx, "alice", a.ID); err != nil || len(got) != 0 {
 			t.Errorf("its runs are %v, %v", got, err)
 		}
 	})
 	t.Run("an erasure removes the runs of deleted automations", func(t *testing.T) {
-		if _, err := s.store.CountRun(ctx, a, automation.LastRun{RunID: "late", SessionID: "s"}); err != nil {
+		if _, err := s.store.Automations.CountRun(ctx, a, automation.LastRun{RunID: "late", SessionID: "s"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.store.Erase(ctx, "alice"); err != nil {
+		if _, err := s.store.Lifecycle.Erase(ctx, "alice"); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.store.LastRuns(ctx, "alice", a.ID); err != nil || len(got) != 0 {
+		if got, err := s.store.Automations.LastRuns(ctx, "alice", a.ID); err != nil || len(got) != 0 {
 			t.Errorf("%v, %v", got, err)
 		}
 	})

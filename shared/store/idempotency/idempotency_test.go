@@ -47,7 +47,7 @@ func (k *keys) begin(t *testing.T, c idempotency.Claim, want *idempotency.Answer
 	t.Helper()
 	k.tries++
 	c.Nonce = "try " + strconv.Itoa(k.tries)
-	got, err := k.Begin(t.Context(), c)
+	got, err := k.Idempotency.Begin(t.Context(), c)
 	if (kind == 0) != (err == nil) || (kind != 0 && !errors.Is(err, fault.Of(kind))) {
 		t.Errorf("begin %+v: %v", c, err)
 	}
@@ -59,7 +59,7 @@ func (k *keys) begin(t *testing.T, c idempotency.Claim, want *idempotency.Answer
 
 func (k *keys) finish(t *testing.T, c idempotency.Claim, a idempotency.Answer) {
 	t.Helper()
-	if err := k.Finish(t.Context(), c, a); err != nil {
+	if err := k.Idempotency.Finish(t.Context(), c, a); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -82,13 +82,13 @@ func TestIdempotency(t *testing.T) {
 			c := idempotency.Claim{UserID: fixture.Alice, Key: "k", Route: "POST /x", Digest: "d", Log: log}
 			first := s.begin(t, c, nil, 0)
 			s.begin(t, c, nil, fault.Busy)
-			if err := s.Release(t.Context(), first); err != nil {
+			if err := s.Idempotency.Release(t.Context(), first); err != nil {
 				t.Fatal(err)
 			}
 			died := s.begin(t, c, nil, 0)
 			s.clock.Forward(idempotency.Lease + time.Second)
 			second := s.begin(t, c, nil, 0)
-			if err := s.Release(t.Context(), died); err != nil { // the key is no longer held by it
+			if err := s.Idempotency.Release(t.Context(), died); err != nil { // the key is no longer held by it
 				t.Fatal(err)
 			}
 			s.begin(t, c, nil, fault.Busy)
@@ -118,7 +118,7 @@ func TestIdempotency_lease(t *testing.T) {
 	c := idempotency.Claim{UserID: fixture.Alice, Key: "k", Route: "POST /x", Digest: "d", Nonce: "first"}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	if _, err := s.Begin(ctx, c); err != nil {
+	if _, err := s.Idempotency.Begin(ctx, c); err != nil {
 		t.Fatal(err)
 	}
 	s.clock.Forward(4 * time.Second)
@@ -137,31 +137,31 @@ func TestIdempotency_is_deleted_with_its_session(t *testing.T) {
 		if err := n.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Create(t.Context(), n); err != nil {
+		if _, err := s.Sessions.Create(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
-		at, err := s.CallerGrants(t.Context(), fixture.Alice, id)
+		at, err := s.Shares.CallerGrants(t.Context(), fixture.Alice, id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return at.Log
 	}
 	answer, small := noise(), idempotency.Answer{Status: 201, Body: []byte("it is made")}
-	remove := func(id string) error { return s.Delete(t.Context(), fixture.Alice, id) }
+	remove := func(id string) error { return s.Sessions.Delete(t.Context(), fixture.Alice, id) }
 	for how, end := range map[string]func(id string) error{
 		"deleted": remove,
 		"deleted while forks read it": func(id string) error {
-			_, err := s.Fork(t.Context(), session.ForkOf{UserID: fixture.Alice, SessionID: id, ID: "fork of " + id, Nonce: "n"})
+			_, err := s.History.Fork(t.Context(), session.ForkOf{UserID: fixture.Alice, SessionID: id, ID: "fork of " + id, Nonce: "n"})
 			return errors.Join(err, remove(id))
 		},
 		"expired by its retention": func(string) error {
 			s.clock.Forward(2 * time.Hour)
-			_, err := s.SweepRetention(t.Context())
+			_, err := s.Lifecycle.SweepRetention(t.Context())
 			return err
 		},
 		"erased with its user": func(string) error {
 			s.clock.Forward(time.Second)
-			_, err := s.Erase(t.Context(), fixture.Alice)
+			_, err := s.Lifecycle.Erase(t.Context(), fixture.Alice)
 			return err
 		},
 	} {
@@ -202,7 +202,7 @@ func TestIdempotency_is_deleted_with_its_session(t *testing.T) {
 			other := making
 			other.Digest = "another body"
 			s.begin(t, other, nil, fault.NotFound)
-			if err := s.Finish(t.Context(), died, small); err != nil {
+			if err := s.Idempotency.Finish(t.Context(), died, small); err != nil {
 				t.Error(err)
 			}
 			s.begin(t, died, nil, fault.NotFound) // a late answer is not stored
@@ -224,7 +224,7 @@ func TestIdempotency_erasure_of_a_guest(t *testing.T) {
 	s.finish(t, done, answer)
 	working := s.begin(t, claim("working"), nil, 0)
 	s.clock.Forward(time.Second)
-	report, err := s.Erase(t.Context(), fixture.Bob)
+	report, err := s.Lifecycle.Erase(t.Context(), fixture.Bob)
 	if err != nil || report.Removed.Records != 1 {
 		t.Errorf("removed %+v, %v", report.Removed, err)
 	}
@@ -237,7 +237,7 @@ func TestIdempotency_erasure_of_a_guest(t *testing.T) {
 	s.clock.Forward(time.Minute)
 	later := s.begin(t, claim("later"), nil, 0)
 	s.finish(t, later, answer)
-	if n, err := s.SweepErasures(t.Context()); err != nil || n != 1 {
+	if n, err := s.Lifecycle.SweepErasures(t.Context()); err != nil || n != 1 {
 		t.Errorf("%d erasures, %v", n, err)
 	}
 	s.begin(t, claim("working"), nil, fault.NotFound)

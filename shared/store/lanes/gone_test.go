@@ -47,7 +47,7 @@ func newTurns(s *stores.Store, target delivery.Target) *turns {
 			Builders: map[delivery.Kind]delivery.MessageBuilder{target.Kind: w}, Retries: delivery.DefaultRetryPolicy(), Now: time.Now,
 			Jitter: func() float64 { return 0 }, Log: log,
 		},
-		Lanes: s, Waker: w, DirectTimeout: time.Second, MaxDirectAge: time.Minute, LaneTimeout: time.Second, PassTime: time.Minute,
+		Lanes: s.Lanes, Waker: w, DirectTimeout: time.Second, MaxDirectAge: time.Minute, LaneTimeout: time.Second, PassTime: time.Minute,
 		Lease: time.Minute, NewID: func() string { return "turn" }, Log: log,
 	}
 	return w
@@ -89,14 +89,14 @@ func mustFill(t *testing.T, s *stores.Store, target delivery.Target, n int) {
 	t.Helper()
 	lane := delivery.Lane{Group: target.Group(), Pass: 1, Slow: time.Now().Add(time.Hour)}
 	if n == 0 {
-		if err := s.SaveLane(t.Context(), lane); err != nil {
+		if err := s.Lanes.SaveLane(t.Context(), lane); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	lane.Due = time.Now()
 	for i := 0; i < n; i += delivery.MaxParked {
-		if err := s.Park(t.Context(), lane, parkedAt(target, i, i+delivery.MaxParked)); err != nil {
+		if err := s.Lanes.Park(t.Context(), lane, parkedAt(target, i, i+delivery.MaxParked)); err != nil {
 			t.Fatal(err)
 		}
 		lane.Version++
@@ -140,11 +140,11 @@ func owners(t *testing.T, s *stores.Store) map[string]owner {
 				return []delivery.Target{w.Target()}
 			},
 			erase: func(ctx context.Context, s *stores.Store, id string) error {
-				return s.DeleteWebhook(ctx, fixture.Alice, id)
+				return s.Webhooks.DeleteWebhook(ctx, fixture.Alice, id)
 			},
 			there: func(t *testing.T, s *stores.Store, id string) bool {
 				t.Helper()
-				_, err := s.Webhook(t.Context(), fixture.Alice, id)
+				_, err := s.Webhooks.Webhook(t.Context(), fixture.Alice, id)
 				return err == nil
 			},
 		},
@@ -154,10 +154,12 @@ func owners(t *testing.T, s *stores.Store) map[string]owner {
 				fixture.PutConfigs(t, s, task, fixture.PushConfig(id))
 				return []delivery.Target{push.Target(log, task.ID, id)}
 			},
-			erase: func(ctx context.Context, s *stores.Store, id string) error { return s.DeleteConfig(ctx, task, id) },
+			erase: func(ctx context.Context, s *stores.Store, id string) error {
+				return s.Pushes.DeleteConfig(ctx, task, id)
+			},
 			there: func(t *testing.T, s *stores.Store, id string) bool {
 				t.Helper()
-				all, err := s.Configs(t.Context(), task)
+				all, err := s.Pushes.Configs(t.Context(), task)
 				return err == nil && slices.ContainsFunc(all, func(c push.Config) bool { return c.ID == id })
 			},
 		},
@@ -165,17 +167,17 @@ func owners(t *testing.T, s *stores.Store) map[string]owner {
 			make: func(t *testing.T, s *stores.Store, id string) []delivery.Target {
 				t.Helper()
 				a := automation.Automation{ID: id, UserID: fixture.Alice, Status: automation.Active, Version: 1}
-				if _, err := s.CreateAutomation(t.Context(), a); err != nil {
+				if _, err := s.Automations.CreateAutomation(t.Context(), a); err != nil {
 					t.Fatal(err)
 				}
 				return []delivery.Target{automation.Target(fixture.Alice, id, "s1"), automation.Target(fixture.Alice, id, "s2")}
 			},
 			erase: func(ctx context.Context, s *stores.Store, id string) error {
-				return s.DeleteAutomation(ctx, fixture.Alice, id)
+				return s.Automations.DeleteAutomation(ctx, fixture.Alice, id)
 			},
 			there: func(t *testing.T, s *stores.Store, id string) bool {
 				t.Helper()
-				_, err := s.Automation(t.Context(), fixture.Alice, id)
+				_, err := s.Automations.Automation(t.Context(), fixture.Alice, id)
 				return err == nil
 			},
 			neverIdle: true,
@@ -290,7 +292,7 @@ func TestLanes_of_gone_targets_cost_little(t *testing.T) {
 	s := stores.New(meter.Around(engine))
 	desk := newTurns(s, target)
 	desk.look = func(ctx context.Context) error {
-		_, err := s.Webhook(ctx, fixture.Alice, "gone")
+		_, err := s.Webhooks.Webhook(ctx, fixture.Alice, "gone")
 		return err
 	}
 	desk.wakes = []delivery.Wake{{Kind: target.Kind, Group: target.Group(), Pass: 1}}
@@ -323,7 +325,7 @@ func TestLanes_of_deleted_sessions(t *testing.T) {
 	}
 	mustFill(t, s, targets[0], waiting)
 	mustFill(t, s, targets[1], 0)
-	if err := s.Delete(t.Context(), fixture.Alice, task.SessionID); err != nil {
+	if err := s.Sessions.Delete(t.Context(), fixture.Alice, task.SessionID); err != nil {
 		t.Fatal(err)
 	}
 	for _, target := range targets {

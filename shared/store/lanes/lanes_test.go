@@ -27,13 +27,13 @@ func TestLanes(t *testing.T) {
 	lane := func(want delivery.Lane) {
 		t.Helper()
 		want.Group = group
-		if got, err := s.Lane(t.Context(), group); err != nil || !cmp.Equal(want, got) {
+		if got, err := s.Lanes.Lane(t.Context(), group); err != nil || !cmp.Equal(want, got) {
 			t.Fatalf("%v: %s", err, cmp.Diff(want, got))
 		}
 	}
 	parked := func(n int, want ...string) {
 		t.Helper()
-		all, err := s.Parked(t.Context(), group, n)
+		all, err := s.Lanes.Parked(t.Context(), group, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,27 +62,27 @@ func TestLanes(t *testing.T) {
 		Group: group, Pass: 1, Due: time.UnixMilli(5), Failures: 1, Head: "h", HeadTries: 2, Slow: time.UnixMilli(9),
 		Holder: "me", Leased: time.UnixMilli(8),
 	}
-	if err := s.Park(t.Context(), first, []delivery.Parked{at("2", "b"), at("1", "a")}); err != nil {
+	if err := s.Lanes.Park(t.Context(), first, []delivery.Parked{at("2", "b"), at("1", "a")}); err != nil {
 		t.Fatal(err)
 	}
-	stale(s.Park(t.Context(), first, []delivery.Parked{at("3", "c")}))
+	stale(s.Lanes.Park(t.Context(), first, []delivery.Parked{at("3", "c")}))
 	first.Version = 1
 	lane(first)
 	parked(10, "1a-1-7", "2b-1-7")
 	parked(1, "1a-1-7")
-	if err := s.Park(t.Context(), first, []delivery.Parked{at("2", "b"), at("4", "d")}); err != nil { // arrives again
+	if err := s.Lanes.Park(t.Context(), first, []delivery.Parked{at("2", "b"), at("4", "d")}); err != nil { // arrives again
 		t.Fatal(err)
 	}
-	stale(s.SaveLane(t.Context(), first))
-	stale(s.CloseLane(t.Context(), first))
+	stale(s.Lanes.SaveLane(t.Context(), first))
+	stale(s.Lanes.CloseLane(t.Context(), first))
 	for range 2 {
-		if err := s.Unpark(t.Context(), group, "1"); err != nil {
+		if err := s.Lanes.Unpark(t.Context(), group, "1"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	parked(10, "2b-1-7", "4d-1-7")
 	last := delivery.Lane{Group: group, Version: 2, Pass: 2}
-	if err := s.SaveLane(t.Context(), last); err != nil {
+	if err := s.Lanes.SaveLane(t.Context(), last); err != nil {
 		t.Fatal(err)
 	}
 	last.Version = 3
@@ -95,12 +95,12 @@ func TestLanes(t *testing.T) {
 			t.Errorf("quarantined: %v", aside)
 		}
 	})
-	if err := s.DeleteWebhook(t.Context(), fixture.Alice, w.ID); err != nil {
+	if err := s.Webhooks.DeleteWebhook(t.Context(), fixture.Alice, w.ID); err != nil {
 		t.Fatal(err)
 	}
 	lane(delivery.Lane{})
 	parked(10)
-	stale(s.CloseLane(t.Context(), last))
+	stale(s.Lanes.CloseLane(t.Context(), last))
 	if left := fixture.ItemsAbout(t, engine, webhook.Webhook{ID: "w"}.ID); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}

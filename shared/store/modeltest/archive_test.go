@@ -45,7 +45,7 @@ func TestArchive(t *testing.T) {
 
 func (m *machine) move(rt *rapid.T, c *conv, to *stores.Store) {
 	var doc bytes.Buffer
-	if err := m.store.Export(rt.Context(), c.user, c.id, archive.NewWriter(&doc)); err != nil {
+	if err := m.store.Archives.Export(rt.Context(), c.user, c.id, archive.NewWriter(&doc)); err != nil {
 		rt.Fatalf("export %s: %v", c.id, err)
 	}
 	parts := cutUp(rt, doc.Bytes())
@@ -55,7 +55,7 @@ func (m *machine) move(rt *rapid.T, c *conv, to *stores.Store) {
 			rt.Fatalf("parse part %d of %s: %v\n%s", i+1, c.id, err, raw)
 		}
 		for range rapid.IntRange(1, 2).Draw(rt, "deliveries") {
-			p, err := to.Import(rt.Context(), archive.Upload{
+			p, err := to.Archives.Import(rt.Context(), archive.Upload{
 				UserID: "carol", ImportID: "import", Number: i + 1, Digest: fmt.Sprint(i), Part: part,
 			})
 			if err != nil || len(p.Kept) > 0 || (p.Session != nil) != (i == len(parts)-1) {
@@ -137,13 +137,13 @@ func (m *machine) further(rt *rapid.T, c *conv) func(*stores.Store, string) any 
 		}
 		return func(s *stores.Store, user string) any {
 			r.UserID = user
-			got, err := s.Rewind(rt.Context(), r)
+			got, err := s.History.Rewind(rt.Context(), r)
 			return outcome([]any{got.State, got.Artifacts, got.Conflicts}, err)
 		}
 	case what == "redeliver" && len(c.log) > 0:
 		e := rapid.SampledFrom(c.log).Draw(rt, "entry").event
 		return func(s *stores.Store, user string) any {
-			_, n, err := s.Append(rt.Context(), session.Append{SessionID: c.id, UserID: user, Events: []session.Event{e}})
+			_, n, err := s.Sessions.Append(rt.Context(), session.Append{SessionID: c.id, UserID: user, Events: []session.Event{e}})
 			return outcome(n, err)
 		}
 	case what == "task":
@@ -157,13 +157,13 @@ func (m *machine) further(rt *rapid.T, c *conv) func(*stores.Store, string) any 
 		}
 		return func(s *stores.Store, user string) any {
 			save.UserID = user
-			_, created, err := s.Save(rt.Context(), save)
+			_, created, err := s.Tasks.Save(rt.Context(), save)
 			return outcome(created, err)
 		}
 	}
 	e := m.event(rt, c)
 	return func(s *stores.Store, user string) any {
-		_, n, err := s.Append(rt.Context(), session.Append{SessionID: c.id, UserID: user, Events: []session.Event{e}})
+		_, n, err := s.Sessions.Append(rt.Context(), session.Append{SessionID: c.id, UserID: user, Events: []session.Event{e}})
 		return outcome(n, err)
 	}
 }
@@ -180,7 +180,7 @@ func shows(rt *rapid.T, s *stores.Store, user, id string, known int64) map[strin
 	}
 	out := map[string]string{}
 	add := func(name string, v any) { out[name] = string(mustJSON(v)) }
-	one, err := s.Get(rt.Context(), user, id)
+	one, err := s.Sessions.Get(rt.Context(), user, id)
 	must(err)
 	one.UserID, one.Fork, one.Version = "", nil, 0
 	if known < maxSeq {
@@ -188,7 +188,7 @@ func shows(rt *rapid.T, s *stores.Store, user, id string, known int64) map[strin
 	}
 	add("session", one)
 	for _, view := range []session.View{session.Effective, session.All} {
-		page, err := s.Events(rt.Context(), user, id, session.EventQuery{View: view, Limit: session.MaxPage})
+		page, err := s.Sessions.Events(rt.Context(), user, id, session.EventQuery{View: view, Limit: session.MaxPage})
 		must(err)
 		for i, e := range page.Events {
 			if e.Seq > known {
@@ -197,10 +197,10 @@ func shows(rt *rapid.T, s *stores.Store, user, id string, known int64) map[strin
 			add(fmt.Sprintf("%s event %03d", view, i), e)
 		}
 	}
-	state, err := s.State(rt.Context(), user, id)
+	state, err := s.Sessions.State(rt.Context(), user, id)
 	must(err)
 	add("state", state)
-	tasks, err := s.Tasks(rt.Context(), task.Query{SessionID: id, UserID: user})
+	tasks, err := s.Tasks.Tasks(rt.Context(), task.Query{SessionID: id, UserID: user})
 	must(err)
 	for i, t := range tasks.Tasks {
 		if known < maxSeq {
@@ -208,15 +208,15 @@ func shows(rt *rapid.T, s *stores.Store, user, id string, known int64) map[strin
 		}
 		add(fmt.Sprintf("task %03d", i), t)
 	}
-	list, err := s.Artifacts(rt.Context(), artifact.Query{SessionID: id, UserID: user, Limit: 1000})
+	list, err := s.Artifacts.Artifacts(rt.Context(), artifact.Query{SessionID: id, UserID: user, Limit: 1000})
 	must(err)
 	for _, newest := range list.Versions {
-		versions, err := s.ArtifactVersions(rt.Context(), artifact.VersionQuery{
+		versions, err := s.Artifacts.ArtifactVersions(rt.Context(), artifact.VersionQuery{
 			SessionID: id, UserID: user, Name: newest.Name, Limit: 1000,
 		})
 		must(err)
 		for _, v := range versions.Versions {
-			_, content, err := s.Artifact(rt.Context(), artifact.Ref{
+			_, content, err := s.Artifacts.Artifact(rt.Context(), artifact.Ref{
 				SessionID: id, UserID: user, Name: v.Name, Version: &v.Version,
 			})
 			must(err)

@@ -66,7 +66,7 @@ func (r *reader) taskIDs(ctx context.Context, c *conv, visible []*record, got []
 		if c != r.closely {
 			continue
 		}
-		alone, err := r.store.Task(ctx, c.user, c.id, t.id)
+		alone, err := r.store.Tasks.Task(ctx, c.user, c.id, t.id)
 		if err != nil {
 			return "", fmt.Errorf("task %s: %w", t.id, err)
 		}
@@ -78,7 +78,7 @@ func (r *reader) taskIDs(ctx context.Context, c *conv, visible []*record, got []
 		if t.id == "" || c != r.closely || slices.Contains(visible, t) {
 			continue
 		}
-		if _, err := r.store.Task(ctx, c.user, c.id, t.id); !errors.Is(err, fault.Of(fault.NotFound)) {
+		if _, err := r.store.Tasks.Task(ctx, c.user, c.id, t.id); !errors.Is(err, fault.Of(fault.NotFound)) {
 			return fmt.Sprintf("hidden task %s: %v", t.id, err), nil
 		}
 	}
@@ -89,7 +89,7 @@ func (r *reader) readTasks(ctx context.Context, c *conv) ([]task.Task, error) {
 	q := task.Query{SessionID: c.id, UserID: c.user, Limit: r.query(c).Limit}
 	var out []task.Task
 	for {
-		page, err := r.store.Tasks(ctx, q)
+		page, err := r.store.Tasks.Tasks(ctx, q)
 		if err != nil {
 			return nil, err
 		}

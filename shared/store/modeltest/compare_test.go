@@ -61,7 +61,7 @@ func (r *reader) listings(ctx context.Context) string {
 		want[c.user] = append(want[c.user], id)
 	}
 	for user, ids := range want {
-		page, err := r.store.List(ctx, session.ListQuery{UserID: user, Limit: session.MaxPage})
+		page, err := r.store.Sessions.List(ctx, session.ListQuery{UserID: user, Limit: session.MaxPage})
 		got := []string{}
 		for _, s := range page.Sessions {
 			got = append(got, s.ID)
@@ -119,14 +119,14 @@ func (r *reader) nothing(ctx context.Context, c *conv) string {
 	if r.w.live[c.id] != nil {
 		return ""
 	}
-	if _, err := r.store.Get(ctx, c.user, c.id); !errors.Is(err, fault.Of(fault.NotFound)) {
+	if _, err := r.store.Sessions.Get(ctx, c.user, c.id); !errors.Is(err, fault.Of(fault.NotFound)) {
 		return fmt.Sprintf("deleted session %s: %v", c.id, err)
 	}
 	return ""
 }
 
 func (r *reader) header(ctx context.Context, c *conv) (string, error) {
-	got, err := r.store.Get(ctx, c.user, c.id)
+	got, err := r.store.Sessions.Get(ctx, c.user, c.id)
 	want := session.Session{
 		ID: c.id, UserID: c.user, AppName: c.app, Name: c.name, Status: session.Idle,
 		Epoch: c.epoch, HeadSeq: int64(len(c.log)),
@@ -149,7 +149,7 @@ func (r *reader) header(ctx context.Context, c *conv) (string, error) {
 }
 
 func (r *reader) state(ctx context.Context, c *conv) (string, error) {
-	got, err := r.store.State(ctx, c.user, c.id)
+	got, err := r.store.Sessions.State(ctx, c.user, c.id)
 	if err != nil {
 		return "", err
 	}
@@ -180,7 +180,7 @@ func (r *reader) thread(ctx context.Context, c *conv) (string, error) {
 	q := threads.ThreadQuery{Descending: true, Limit: r.query(c).Limit}
 	var got []session.Event
 	for {
-		page, err := r.store.Thread(ctx, c.user, c.id, q)
+		page, err := r.store.Runs.Thread(ctx, c.user, c.id, q)
 		if err != nil {
 			return "", err
 		}
@@ -233,7 +233,7 @@ func (r *reader) events(ctx context.Context, c *conv, view session.View) (string
 func (r *reader) all(ctx context.Context, c *conv, q session.EventQuery) ([]session.Event, error) {
 	var out []session.Event
 	for {
-		page, err := r.store.Events(ctx, c.user, c.id, q)
+		page, err := r.store.Sessions.Events(ctx, c.user, c.id, q)
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ import (
 func losing() act {
 	return act{name: "a worker that is lost", do: func(ctx context.Context, s *stores.Store, _ string) error {
 		then := func() time.Time { return time.Now().Add(-lease - time.Hour) }
-		_, err := s.With(stores.WithClock(then)).Claim(ctx, refTo(first), claimant("lost"))
+		_, err := s.With(stores.WithClock(then)).Runs.Claim(ctx, refTo(first), claimant("lost"))
 		return err
 	}}
 }
@@ -23,7 +23,7 @@ func losing() act {
 // takingOver has another worker continue the first run.
 func takingOver() act {
 	return act{name: "a takeover", do: func(ctx context.Context, s *stores.Store, who string) error {
-		_, err := s.Claim(ctx, refTo(first), claimant(who))
+		_, err := s.Runs.Claim(ctx, refTo(first), claimant(who))
 		return err
 	}}
 }
@@ -35,14 +35,14 @@ func claimant(who string) lifecycle.Claimant {
 // renewing is the late heartbeat of the first worker.
 func renewing() act {
 	return act{name: "a heartbeat", do: func(ctx context.Context, s *stores.Store, _ string) error {
-		return s.Renew(ctx, refTo(first))
+		return s.Runs.Renew(ctx, refTo(first))
 	}}
 }
 
 // expiring is the sweeper.
 func expiring() act {
 	return act{name: "a sweep", do: func(ctx context.Context, s *stores.Store, who string) error {
-		_, err := s.Expire(ctx, func(ctx context.Context, _ lifecycle.Ref) error { return takingOver().do(ctx, s, who) })
+		_, err := s.Runs.Expire(ctx, func(ctx context.Context, _ lifecycle.Ref) error { return takingOver().do(ctx, s, who) })
 		return err
 	}}
 }
@@ -54,7 +54,7 @@ func TestInterleavings_continuations(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
 	s := limited(st.engine)
-	if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, Nonce: "s"}); err != nil {
+	if _, err := s.Sessions.Create(t.Context(), session.New{ID: "s", UserID: runner, Nonce: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	start := starting("start", anyone, lifecycle.Reject, lifecycle.Discard)

@@ -67,7 +67,7 @@ func createCase(name, state string) crashCase {
 	return crashCase{
 		name: name, setup: "beginning",
 		do: func(ctx context.Context, s *scene, store *stores.Store) error {
-			_, err := store.Create(ctx, s.new("s", state))
+			_, err := store.Sessions.Create(ctx, s.new("s", state))
 			return err
 		},
 		apply: func(s *scene) { s.create("s", state) },
@@ -78,7 +78,7 @@ func appendCase(name, invocation string, states ...string) crashCase {
 	return crashCase{
 		name: name, setup: "story",
 		do: func(ctx context.Context, s *scene, store *stores.Store) error {
-			_, _, err := store.Append(ctx, copied(s.events("s", invocation, states...)))
+			_, _, err := store.Sessions.Append(ctx, copied(s.events("s", invocation, states...)))
 			return err
 		},
 		apply: func(s *scene) { s.append(s.events("s", invocation, states...)) },
@@ -89,7 +89,7 @@ func forkCase(name, id, before string) crashCase {
 	return crashCase{
 		name: name, setup: "story", snapshot: true,
 		do: func(ctx context.Context, s *scene, store *stores.Store) error {
-			_, err := store.Fork(ctx, s.forking("s", id, before))
+			_, err := store.History.Fork(ctx, s.forking("s", id, before))
 			return err
 		},
 		apply: func(s *scene) { s.fork(s.forking("s", id, before)) },
@@ -100,7 +100,7 @@ func rewindCase(name, before string) crashCase {
 	return crashCase{
 		name: name, setup: "story",
 		do: func(ctx context.Context, s *scene, store *stores.Store) error {
-			_, err := store.Rewind(ctx, s.rewinding(before))
+			_, err := store.History.Rewind(ctx, s.rewinding(before))
 			return err
 		},
 		apply: func(s *scene) { s.rewind(s.rewinding(before)) },
@@ -130,7 +130,7 @@ func taskCase(name, id string, bubbles []bubble) crashCase {
 		do: func(ctx context.Context, s *scene, store *stores.Store) error {
 			save, err := given.saving(s.world.live["s"])
 			s.must(err)
-			_, _, err = store.Save(ctx, save)
+			_, _, err = store.Tasks.Save(ctx, save)
 			return err
 		},
 		apply: func(s *scene) { s.save("s", given) },
@@ -149,7 +149,7 @@ func deleteCase(name string, setup, id string) crashCase {
 	return crashCase{
 		name: name, setup: setup, deletes: true,
 		do: func(ctx context.Context, _ *scene, store *stores.Store) error {
-			err := store.Delete(ctx, "user", id)
+			err := store.Sessions.Delete(ctx, "user", id)
 			if errors.Is(err, fault.Of(fault.NotFound)) {
 				return nil // it was deleted before
 			}
@@ -158,7 +158,7 @@ func deleteCase(name string, setup, id string) crashCase {
 		apply: func(s *scene) { s.world.delete(s.world.live[id]) },
 		last: func(s *scene, st *stage) {
 			for other := range s.world.live {
-				s.must(st.store.Delete(s.t.Context(), "user", other))
+				s.must(st.store.Sessions.Delete(s.t.Context(), "user", other))
 			}
 			if left := swept(s.t.Context(), s.t, st.engine); len(left) > 0 {
 				s.t.Errorf("left after all sessions were deleted: %v", left)

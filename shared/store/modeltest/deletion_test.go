@@ -44,7 +44,7 @@ func estate(s *scene) {
 // put stores a version of an artifact and names it in the log. Neither is in the
 // model.
 func (s *scene) put(id, name string) {
-	v, err := s.store.PutArtifact(s.t.Context(), artifact.Put{
+	v, err := s.store.Artifacts.PutArtifact(s.t.Context(), artifact.Put{
 		SessionID: id, UserID: "user", Name: name, MimeType: "text/plain", Body: []byte(randomText(s.t, 8<<10)),
 	})
 	s.must(err)
@@ -52,13 +52,13 @@ func (s *scene) put(id, name string) {
 		"invocation_id": "files", "author": "agent", "actions": map[string]any{"artifact_delta": map[string]int64{name: v.Version}},
 	}), "")
 	s.must(err)
-	_, _, err = s.store.Append(s.t.Context(), session.Append{SessionID: id, UserID: "user", Events: []session.Event{e}})
+	_, _, err = s.store.Sessions.Append(s.t.Context(), session.Append{SessionID: id, UserID: "user", Events: []session.Event{e}})
 	s.must(err)
 }
 
 // taken returns the id that a fork gave a task.
 func (s *scene) taken(id, of string) string {
-	page, err := s.store.Tasks(s.t.Context(), task.Query{SessionID: id, UserID: "user"})
+	page, err := s.store.Tasks.Tasks(s.t.Context(), task.Query{SessionID: id, UserID: "user"})
 	s.must(err)
 	i := slices.IndexFunc(page.Tasks, func(t task.Task) bool { return strings.HasPrefix(t.ID, of+".") })
 	return page.Tasks[i].ID
@@ -129,7 +129,7 @@ func TestDeletionWhileReading(t *testing.T) {
 	t.Parallel()
 	st := newStage(t)
 	estate(&scene{t: t, store: st.store, world: newWorld()})
-	if err := st.store.Delete(t.Context(), "user", "s"); err != nil { // its log stays for f
+	if err := st.store.Sessions.Delete(t.Context(), "user", "s"); err != nil { // its log stays for f
 		t.Fatal(err)
 	}
 	st.keep()
@@ -149,7 +149,7 @@ func TestDeletionWhileReading(t *testing.T) {
 					if cut > 0 {
 						deleter = (&halfway{st: st, at: cut, random: property.Rand(t, at)}).store()
 					}
-					if err := deleter.Delete(t.Context(), "user", "f"); err != nil {
+					if err := deleter.Sessions.Delete(t.Context(), "user", "f"); err != nil {
 						t.Errorf("%s: delete: %v", what, err)
 					}
 				}}
@@ -172,17 +172,17 @@ type read func(context.Context, *stores.Store) (any, error)
 // reads are the ways to read a session.
 func reads(id string) map[string]read {
 	out := map[string]read{
-		"session": func(ctx context.Context, s *stores.Store) (any, error) { return s.Get(ctx, "user", id) },
-		"state":   func(ctx context.Context, s *stores.Store) (any, error) { return s.State(ctx, "user", id) },
+		"session": func(ctx context.Context, s *stores.Store) (any, error) { return s.Sessions.Get(ctx, "user", id) },
+		"state":   func(ctx context.Context, s *stores.Store) (any, error) { return s.Sessions.State(ctx, "user", id) },
 		"forks": func(ctx context.Context, s *stores.Store) (any, error) {
-			return s.Forks(ctx, session.TreeQuery{UserID: "user", SessionID: id})
+			return s.History.Forks(ctx, session.TreeQuery{UserID: "user", SessionID: id})
 		},
 		"changed task": func(ctx context.Context, s *stores.Store) (any, error) {
-			page, err := s.Tasks(ctx, task.Query{SessionID: id, UserID: "user"})
+			page, err := s.Tasks.Tasks(ctx, task.Query{SessionID: id, UserID: "user"})
 			if err != nil {
 				return nil, err
 			}
-			return s.Task(ctx, "user", id, page.Tasks[len(page.Tasks)-1].ID)
+			return s.Tasks.Task(ctx, "user", id, page.Tasks[len(page.Tasks)-1].ID)
 		},
 	}
 	for _, limit := range []int{1, 2, session.MaxPage} {
@@ -203,7 +203,7 @@ func reads(id string) map[string]read {
 		out[fmt.Sprintf("artifacts, %d a page", limit)] = func(ctx context.Context, s *stores.Store) (any, error) {
 			var all []artifact.Version
 			for q := (artifact.Query{SessionID: id, UserID: "user", Limit: limit}); ; {
-				page, err := s.Artifacts(ctx, q)
+				page, err := s.Artifacts.Artifacts(ctx, q)
 				if all = append(all, page.Versions...); err != nil || page.Next == "" {
 					return all, err
 				}
@@ -213,7 +213,7 @@ func reads(id string) map[string]read {
 	}
 	for _, name := range []string{"notes", "plan", "report"} {
 		out["versions of "+name] = func(ctx context.Context, s *stores.Store) (any, error) {
-			return s.ArtifactVersions(ctx, artifact.VersionQuery{SessionID: id, UserID: "user", Name: name, Limit: 100})
+			return s.Artifacts.ArtifactVersions(ctx, artifact.VersionQuery{SessionID: id, UserID: "user", Name: name, Limit: 100})
 		}
 		for _, version := range []int64{-1, 0} {
 			out[fmt.Sprintf("version %d of %s", version, name)] = func(ctx context.Context, s *stores.Store) (any, error) {
@@ -221,7 +221,7 @@ func reads(id string) map[string]read {
 				if version >= 0 {
 					r.Version = &version
 				}
-				_, body, err := s.Artifact(ctx, r)
+				_, body, err := s.Artifacts.Artifact(ctx, r)
 				return string(body), err
 			}
 		}
@@ -266,7 +266,7 @@ func (l late) run() bool {
 	given := map[int64]bool{}
 	last := int64(len(s.world.live["s"].log))
 	add := func(store *stores.Store, invocation string, states ...string) {
-		stored, _, err := store.Append(l.t.Context(), copied(s.events("s", invocation, states...)))
+		stored, _, err := store.Sessions.Append(l.t.Context(), copied(s.events("s", invocation, states...)))
 		switch {
 		case err == nil && (given[stored[0].Seq] || stored[0].Seq <= last):
 			l.t.Errorf("%s: position %d was given twice", what, stored[0].Seq)
@@ -284,7 +284,7 @@ func (l late) run() bool {
 		if l.cut > 0 {
 			deleter = (&halfway{st: l.st, at: l.cut, random: property.Rand(l.t, l.at)}).store()
 		}
-		s.must(deleter.Delete(l.t.Context(), "user", "s"))
+		s.must(deleter.Sessions.Delete(l.t.Context(), "user", "s"))
 	}}
 	rival := &interruption{at: l.at, run: func() { add(open(deletion.on(l.st.engine)), "rival", l.states...) }}
 	add(open(rival.on(l.st.engine)), "five", l.states...)

@@ -74,7 +74,7 @@ func (f *fanned) deliver(c records.Change) {
 		f.t.Error(err)
 		return
 	}
-	_, subs, err := f.store.Watchers(ctx, update.Log)
+	_, subs, err := f.store.Subscriptions.Watchers(ctx, update.Log)
 	if err != nil {
 		f.t.Error(err)
 	}

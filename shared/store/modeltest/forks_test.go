@@ -20,7 +20,7 @@ func (r *reader) forks(ctx context.Context, c *conv) (string, error) {
 	if c != r.closely {
 		return "", nil
 	}
-	page, err := r.store.Forks(ctx, session.TreeQuery{UserID: c.user, SessionID: c.id})
+	page, err := r.store.History.Forks(ctx, session.TreeQuery{UserID: c.user, SessionID: c.id})
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +82,7 @@ func (r *reader) artifacts(ctx context.Context, c *conv) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		_, body, err := r.store.Artifact(ctx, artifact.Ref{
+		_, body, err := r.store.Artifacts.Artifact(ctx, artifact.Ref{
 			SessionID: c.id, UserID: c.user, Name: name, Version: &version,
 		})
 		missing := errors.Is(err, fault.Of(fault.NotFound))

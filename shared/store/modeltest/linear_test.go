@@ -43,7 +43,7 @@ func TestOneSessionIsLinearizable(t *testing.T) {
 	rounds := number{all: 100, few: 10}
 	for round := range rounds.least() {
 		l := &linear{store: store, id: fmt.Sprintf("s%d", round), start: time.Now()}
-		if _, err := store.Create(t.Context(), newSession(l.id)); err != nil {
+		if _, err := store.Sessions.Create(t.Context(), newSession(l.id)); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.race(t, round); err != nil {
@@ -129,7 +129,7 @@ func (l *linear) do(ctx context.Context, c call) (a answer, later func(*answer) 
 	switch c.op {
 	case "append":
 		var stored []session.Event
-		stored, _, err = l.store.Append(ctx, session.Append{
+		stored, _, err = l.store.Sessions.Append(ctx, session.Append{
 			SessionID: l.id, UserID: "alice", Events: []session.Event{plainEvent(c)},
 		})
 		if err == nil {
@@ -137,7 +137,7 @@ func (l *linear) do(ctx context.Context, c call) (a answer, later func(*answer) 
 		}
 	case "rewind":
 		var got session.Rewound
-		got, err = l.store.Rewind(ctx, session.Rewind{
+		got, err = l.store.History.Rewind(ctx, session.Rewind{
 			SessionID: l.id, UserID: "alice", Before: c.invocation, Nonce: c.text,
 		})
 		if errors.Is(err, fault.Of(fault.NotFound)) {
@@ -152,7 +152,7 @@ func (l *linear) do(ctx context.Context, c call) (a answer, later func(*answer) 
 		a.value, err = l.value(ctx, l.id)
 	case "session":
 		var s session.Session
-		s, err = l.store.Get(ctx, "alice", l.id)
+		s, err = l.store.Sessions.Get(ctx, "alice", l.id)
 		a.seq, a.epoch = s.HeadSeq, s.Epoch
 	}
 	return a, nil, err
@@ -164,7 +164,7 @@ func (l *linear) fork(ctx context.Context, c call) (answer, func(*answer) error,
 	if c.invocation != "" {
 		f.Before = &c.invocation
 	}
-	made, err := l.store.Fork(ctx, f)
+	made, err := l.store.History.Fork(ctx, f)
 	if err != nil {
 		return answer{}, nil, err
 	}
@@ -177,7 +177,7 @@ func (l *linear) fork(ctx context.Context, c call) (answer, func(*answer) error,
 }
 
 func (l *linear) texts(ctx context.Context, id string, view session.View) ([]string, error) {
-	page, err := l.store.Events(ctx, "alice", id, session.EventQuery{View: view, Limit: session.MaxPage})
+	page, err := l.store.Sessions.Events(ctx, "alice", id, session.EventQuery{View: view, Limit: session.MaxPage})
 	out := []string{}
 	for _, e := range page.Events {
 		var text string
@@ -190,7 +190,7 @@ func (l *linear) texts(ctx context.Context, id string, view session.View) ([]str
 }
 
 func (l *linear) value(ctx context.Context, id string) (string, error) {
-	state, err := l.store.State(ctx, "alice", id)
+	state, err := l.store.Sessions.State(ctx, "alice", id)
 	var value string
 	if raw, ok := state.Session["k"]; ok && err == nil {
 		err = json.Unmarshal(raw, &value)

@@ -61,11 +61,11 @@ func (m *machine) rewindTo(rt *rapid.T, c *conv, before string) {
 	x, known := m.world.expect(c, r)
 	dry := r
 	dry.DryRun = true
-	would, dryErr := m.store.Rewind(rt.Context(), dry)
+	would, dryErr := m.store.History.Rewind(rt.Context(), dry)
 	if dryErr == nil {
 		m.compare(rt) // nothing has changed
 	}
-	got, err := m.store.Rewind(rt.Context(), r)
+	got, err := m.store.History.Rewind(rt.Context(), r)
 	if !known {
 		if !errors.Is(err, fault.Of(fault.NotFound)) || !errors.Is(dryErr, fault.Of(fault.NotFound)) {
 			rt.Fatalf("rewind to an unknown invocation: %v, dry %v", err, dryErr)
@@ -86,12 +86,12 @@ func (m *machine) rewindTo(rt *rapid.T, c *conv, before string) {
 	if d := m.stored(c, got); d != "" {
 		rt.Fatalf("marker: %s", d)
 	}
-	if again, err := m.store.Rewind(rt.Context(), r); err != nil || again.Event.ID != got.Event.ID {
+	if again, err := m.store.History.Rewind(rt.Context(), r); err != nil || again.Event.ID != got.Event.ID {
 		rt.Fatalf("the same rewind again: marker %s, want %s, %v", again.Event.ID, got.Event.ID, err)
 	}
 	if cursor != nil {
 		q := session.EventQuery{View: session.Effective, Limit: 1, Resume: *cursor}
-		if _, err := m.store.Events(rt.Context(), c.user, c.id, q); !errors.Is(err, fault.Of(fault.Conflict)) {
+		if _, err := m.store.Sessions.Events(rt.Context(), c.user, c.id, q); !errors.Is(err, fault.Of(fault.Conflict)) {
 			rt.Fatalf("a cursor from before the rewind: %v", err)
 		}
 	}
@@ -116,7 +116,7 @@ func (m *machine) stored(c *conv, got session.Rewound) string {
 // events.
 func (m *machine) cursor(rt *rapid.T, c *conv) *session.Resume {
 	q := session.EventQuery{View: session.Effective, Limit: 1}
-	page, err := m.store.Events(rt.Context(), c.user, c.id, q)
+	page, err := m.store.Sessions.Events(rt.Context(), c.user, c.id, q)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -151,8 +151,8 @@ func (m *machine) forkBefore(rt *rapid.T, c *conv, before *string) {
 	m.note(rt, "fork %s of %s before %s", f.ID, c.id, boundary)
 	dry := f
 	dry.DryRun = true
-	would, dryErr := m.store.Fork(rt.Context(), dry)
-	got, err := m.store.Fork(rt.Context(), f)
+	would, dryErr := m.store.History.Fork(rt.Context(), dry)
+	got, err := m.store.History.Fork(rt.Context(), f)
 	if f.Strict && f.Before != nil && c.first(boundary) < 0 {
 		if !errors.Is(err, fault.Of(fault.Malformed)) || !errors.Is(dryErr, fault.Of(fault.Malformed)) {
 			rt.Fatalf("strict fork at an unknown invocation: %v, dry %v", err, dryErr)
@@ -171,7 +171,7 @@ func (m *machine) forkBefore(rt *rapid.T, c *conv, before *string) {
 	if got.HeadSeq != int64(n.inherited) || got.Name != n.name {
 		rt.Fatalf("fork answers %s", mustJSON(got))
 	}
-	if again, err := m.store.Fork(rt.Context(), f); err != nil || again.ID != f.ID {
+	if again, err := m.store.History.Fork(rt.Context(), f); err != nil || again.ID != f.ID {
 		rt.Fatalf("the same fork again: %v", err)
 	}
 }
@@ -182,7 +182,7 @@ func (m *machine) deleteSession(rt *rapid.T) {
 	}
 	c := m.pick(rt)
 	m.note(rt, "delete %s", c.id)
-	if err := m.store.Delete(rt.Context(), c.user, c.id); err != nil {
+	if err := m.store.Sessions.Delete(rt.Context(), c.user, c.id); err != nil {
 		rt.Fatal(err)
 	}
 	m.world.delete(c)
@@ -213,7 +213,7 @@ func (m *machine) saveTask(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	m.note(rt, "save task %s in %s: %s", t.id, c.id, s.Task.Bubbles)
-	_, created, err := m.store.Save(rt.Context(), s)
+	_, created, err := m.store.Tasks.Save(rt.Context(), s)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func (m *machine) deleteTask(rt *rapid.T) {
 	}
 	t := rapid.SampledFrom(visible).Draw(rt, "task")
 	m.note(rt, "delete task %s of %s", t.id, c.id)
-	if err := m.store.DeleteTask(rt.Context(), c.user, c.id, t.id); err != nil {
+	if err := m.store.Tasks.DeleteTask(rt.Context(), c.user, c.id, t.id); err != nil {
 		rt.Fatal(err)
 	}
 	c.tasks = slices.DeleteFunc(c.tasks, func(other *record) bool { return other == t })
@@ -241,7 +241,7 @@ func (m *machine) saveArtifact(rt *rapid.T) {
 	c := m.pick(rt)
 	name := rapid.SampledFrom([]string{"p", "user:q"}).Draw(rt, "name")
 	body := m.name("content ")
-	v, err := m.store.PutArtifact(rt.Context(), artifact.Put{
+	v, err := m.store.Artifacts.PutArtifact(rt.Context(), artifact.Put{
 		SessionID: c.id, UserID: c.user, Name: name, MimeType: "text/plain", Body: []byte(body),
 	})
 	if err != nil {
@@ -257,7 +257,7 @@ func (m *machine) saveArtifact(rt *rapid.T) {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	stored, _, err := m.store.Append(rt.Context(), session.Append{
+	stored, _, err := m.store.Sessions.Append(rt.Context(), session.Append{
 		SessionID: c.id, UserID: c.user, Events: []session.Event{e},
 	})
 	if err != nil {

@@ -106,7 +106,7 @@ func (m *machine) startRun(rt *rapid.T, c *conv) {
 		e.ID, e.InvocationID = "", ref.RunID
 		input = append(input, e)
 	}
-	if _, err := m.store.Start(rt.Context(), threads.Start{
+	if _, err := m.store.Runs.Start(rt.Context(), threads.Start{
 		Ref: ref, Mode: threads.External, Input: slices.Clone(input), OnActive: threads.Reject, OnFailed: threads.Keep,
 	}); err != nil {
 		rt.Fatalf("start: %v", err)
@@ -123,7 +123,7 @@ func (m *machine) beginItem(rt *rapid.T, c *conv) {
 		Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"role":"model"}`)},
 	}
 	m.note(rt, "begin %s in %s", e.ID, c.id)
-	it, err := m.store.BeginItem(rt.Context(), c.ref(), e)
+	it, err := m.store.Runs.BeginItem(rt.Context(), c.ref(), e)
 	if err != nil {
 		rt.Fatalf("begin: %v", err)
 	}
@@ -133,7 +133,7 @@ func (m *machine) beginItem(rt *rapid.T, c *conv) {
 }
 
 func (m *machine) item(rt *rapid.T, c *conv) threads.Item {
-	it, err := m.store.OpenItem(rt.Context(), c.ref(), c.open.event.ID)
+	it, err := m.store.Runs.OpenItem(rt.Context(), c.ref(), c.open.event.ID)
 	if err != nil || it == nil {
 		rt.Fatalf("the item in progress of %s: %v, %v", c.id, it, err)
 	}
@@ -185,12 +185,12 @@ func (m *machine) endRun(rt *rapid.T, c *conv) {
 	switch status {
 	case threads.Completed:
 		problem = nil
-		_, err = m.store.End(rt.Context(), c.ref(), status, nil)
+		_, err = m.store.Runs.End(rt.Context(), c.ref(), status, nil)
 	case threads.Failed:
-		_, err = m.store.End(rt.Context(), c.ref(), status, problem)
+		_, err = m.store.Runs.End(rt.Context(), c.ref(), status, problem)
 	default:
 		problem = threads.NewProblem(threads.CodeCancelled, "the run was cancelled")
-		_, err = m.store.Cancel(rt.Context(), c.ref())
+		_, err = m.store.Runs.Cancel(rt.Context(), c.ref())
 	}
 	if err != nil {
 		rt.Fatalf("end: %v", err)

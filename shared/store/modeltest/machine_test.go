@@ -166,7 +166,7 @@ func (m *machine) createSession(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	m.note(rt, "create %s of %s in %s with %s", n.ID, n.UserID, n.AppName, mustJSON(n.State))
-	if _, err := m.store.Create(rt.Context(), n); err != nil {
+	if _, err := m.store.Sessions.Create(rt.Context(), n); err != nil {
 		rt.Fatal(err)
 	}
 	m.closely = m.world.create(n)
@@ -210,7 +210,7 @@ func (m *machine) appendTo(rt *rapid.T, c *conv) {
 		head := int64(len(c.log))
 		a.ExpectedSeq = &head
 	}
-	stored, appended, err := m.store.Append(rt.Context(), session.Append{
+	stored, appended, err := m.store.Sessions.Append(rt.Context(), session.Append{
 		SessionID: a.SessionID, UserID: a.UserID, Events: slices.Clone(a.Events), ExpectedSeq: a.ExpectedSeq,
 	})
 	if err != nil || appended != len(a.Events) {
@@ -267,7 +267,7 @@ func (m *machine) redeliver(rt *rapid.T) {
 	}
 	e := rapid.SampledFrom(given).Draw(rt, "event").event
 	m.note(rt, "redeliver %s to %s", e.ID, c.id)
-	stored, appended, err := m.store.Append(rt.Context(), session.Append{
+	stored, appended, err := m.store.Sessions.Append(rt.Context(), session.Append{
 		SessionID: c.id, UserID: c.user, Events: []session.Event{e},
 	})
 	if err != nil || appended != 0 || stored[0].ID != e.ID {
@@ -281,7 +281,7 @@ func (m *machine) redeliver(rt *rapid.T) {
 // clear deletes all sessions and checks that the sweeper leaves no log behind.
 func (m *machine) clear(rt *rapid.T) {
 	for _, id := range slices.Sorted(maps.Keys(m.world.live)) {
-		if err := m.store.Delete(rt.Context(), m.world.live[id].user, id); err != nil {
+		if err := m.store.Sessions.Delete(rt.Context(), m.world.live[id].user, id); err != nil {
 			rt.Fatalf("delete %s: %v", id, err)
 		}
 	}

@@ -25,10 +25,10 @@ func TestMerges(t *testing.T) {
 	t.Parallel()
 	begin := newStage(t)
 	s := limited(begin.engine)
-	if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, AppName: "app", Nonce: "s"}); err != nil {
+	if _, err := s.Sessions.Create(t.Context(), session.New{ID: "s", UserID: runner, AppName: "app", Nonce: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Start(t.Context(), merged(first)); err != nil {
+	if _, err := s.Runs.Start(t.Context(), merged(first)); err != nil {
 		t.Fatal(err)
 	}
 	if err := beginning().do(t.Context(), s, first); err != nil {
@@ -56,7 +56,7 @@ type merging struct{ *stage }
 // merge is a start that merges; its input is named like the run.
 func (m merging) merge(name string) *caller {
 	return m.call(name, func(ctx context.Context, s *stores.Store) error {
-		_, err := s.Start(ctx, merged(name))
+		_, err := s.Runs.Start(ctx, merged(name))
 		return err
 	})
 }
@@ -125,7 +125,7 @@ func (m merging) inTurns(t *testing.T, callers int, random *rand.Rand) {
 // that is in the log, once and in order.
 func (m merging) holds(t *testing.T, what string, callers ...*caller) {
 	t.Helper()
-	all, err := m.store.Events(t.Context(), runner, "s", session.EventQuery{View: session.All, Limit: session.MaxPage})
+	all, err := m.store.Sessions.Events(t.Context(), runner, "s", session.EventQuery{View: session.All, Limit: session.MaxPage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func (m merging) holds(t *testing.T, what string, callers ...*caller) {
 			t.Errorf("%s: %s: %v", what, c.name, c.err)
 		}
 	}
-	th, err := m.store.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
+	th, err := m.store.Runs.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func (m merging) holds(t *testing.T, what string, callers ...*caller) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s: the thread (-accepted +shown):\n%s", what, diff)
 	}
-	state, err := m.store.State(t.Context(), runner, "s")
+	state, err := m.store.Sessions.State(t.Context(), runner, "s")
 	if err != nil {
 		t.Fatal(err)
 	}

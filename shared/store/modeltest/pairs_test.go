@@ -69,18 +69,18 @@ func newPairing(t *testing.T, setting string) *pairing {
 	t.Helper()
 	p := &pairing{stage: newStage(t), setting: setting}
 	s := limited(p.engine)
-	if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, AppName: "app", Nonce: "s"}); err != nil {
+	if _, err := s.Sessions.Create(t.Context(), session.New{ID: "s", UserID: runner, AppName: "app", Nonce: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, invocation := range []string{"one", "two"} {
-		if _, _, err := s.Append(t.Context(), session.Append{
+		if _, _, err := s.Sessions.Append(t.Context(), session.Append{
 			UserID: runner, SessionID: "s", Events: []session.Event{saying("in "+invocation, invocation)},
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	document := exported(t, s)
-	if _, err := s.Share(t.Context(), access.NewShare{
+	if _, err := s.Shares.Share(t.Context(), access.NewShare{
 		ID: shareID, OwnerID: runner, SessionID: "s", Right: access.Read, UserID: "guest",
 	}); err != nil {
 		t.Fatal(err)
@@ -143,12 +143,12 @@ func outcomeOn(t *testing.T, st *stage, outerErr, innerErr error) outcome {
 	t.Helper()
 	o := outcome{Outer: outcomeOf(t, outerErr), Inner: outcomeOf(t, innerErr), Forks: map[string][]string{}, Runs: map[string]string{}}
 	for _, id := range []string{"fork of outer", "fork of inner"} {
-		if page, err := st.store.Events(t.Context(), runner, id, everything(session.Effective)); err == nil {
+		if page, err := st.store.Sessions.Events(t.Context(), runner, id, everything(session.Effective)); err == nil {
 			o.Forks[id] = append([]string{"a fork"}, texts(page.Events)...)
 			folds(t, st, id, page.Events)
 		}
 	}
-	s, err := st.store.Get(t.Context(), runner, "s")
+	s, err := st.store.Sessions.Get(t.Context(), runner, "s")
 	if errors.Is(err, fault.Of(fault.NotFound)) {
 		return o
 	}
@@ -158,32 +158,32 @@ func outcomeOn(t *testing.T, st *stage, outerErr, innerErr error) outcome {
 		active = *s.ActiveRunID
 	}
 	o.Session = []string{string(s.Status), active}
-	th, err := st.store.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
+	th, err := st.store.Runs.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
 	mustSee(t, err)
 	o.Said = texts(th.Items)
 	folds(t, st, "s", th.Items)
-	o.State, err = st.store.State(t.Context(), runner, "s")
+	o.State, err = st.store.Sessions.State(t.Context(), runner, "s")
 	mustSee(t, err)
-	all, err := st.store.Events(t.Context(), runner, "s", everything(session.All))
+	all, err := st.store.Sessions.Events(t.Context(), runner, "s", everything(session.All))
 	mustSee(t, err)
 	for n, e := range all.Events {
 		if e.Seq != int64(n+1) {
 			t.Errorf("event %d of the log is at position %d", n+1, e.Seq)
 		}
 	}
-	tasks, err := st.store.Tasks(t.Context(), task.Query{SessionID: "s", UserID: runner, Limit: 10})
+	tasks, err := st.store.Tasks.Tasks(t.Context(), task.Query{SessionID: "s", UserID: runner, Limit: 10})
 	mustSee(t, err)
 	for _, k := range tasks.Tasks {
 		o.Tasks = append(o.Tasks, string(k.Bubbles))
 	}
-	shares, err := st.store.Shares(t.Context(), runner, "s")
+	shares, err := st.store.Shares.Shares(t.Context(), runner, "s")
 	mustSee(t, err)
 	for _, sh := range shares {
 		o.Shares = append(o.Shares, sh.ID)
 	}
 	slices.Sort(o.Shares)
 	for _, id := range []string{first, "outer", "inner"} {
-		if r, err := st.store.Run(t.Context(), refTo(id)); err == nil {
+		if r, err := st.store.Runs.Run(t.Context(), refTo(id)); err == nil {
 			o.Runs[id] = fmt.Sprint(r.Status, " after ", r.Continuations, " continuations")
 		}
 	}
@@ -197,7 +197,7 @@ func folds(t *testing.T, st *stage, id string, events []session.Event) {
 	for _, e := range events {
 		fold.Apply(e.StateDelta.In(session.ScopeSession))
 	}
-	state, err := st.store.State(t.Context(), runner, id)
+	state, err := st.store.Sessions.State(t.Context(), runner, id)
 	mustSee(t, err)
 	if diff := cmp.Diff(map[string]json.RawMessage(fold), map[string]json.RawMessage(state.Session)); diff != "" {
 		t.Errorf("the state of %s (-its events +stored):\n%s", id, diff)

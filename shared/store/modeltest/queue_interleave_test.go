@@ -22,7 +22,7 @@ func enqueuing() act {
 		}
 		start := merged(who)
 		start.OnActive = lifecycle.Enqueue
-		_, err := s.Start(ctx, start)
+		_, err := s.Runs.Start(ctx, start)
 		return err
 	}}
 }
@@ -32,28 +32,28 @@ func saidBy(name string, active lifecycle.OnActive) act {
 	return act{name: name, runs: anyone, do: func(ctx context.Context, s *stores.Store, who string) error {
 		start := merged(who)
 		start.OnActive = active
-		_, err := s.Start(ctx, start)
+		_, err := s.Runs.Start(ctx, start)
 		return err
 	}}
 }
 
 func startingQueued() act {
 	return act{name: "a start of what is queued", do: func(ctx context.Context, s *stores.Store, _ string) error {
-		_, err := s.StartQueued(ctx, runner, "s")
+		_, err := s.Runs.StartQueued(ctx, runner, "s")
 		return err
 	}}
 }
 
 func cancellingQueued() act {
 	return act{name: "a cancellation of what is queued", do: func(ctx context.Context, s *stores.Store, _ string) error {
-		_, err := s.Cancel(ctx, refTo(later))
+		_, err := s.Runs.Cancel(ctx, refTo(later))
 		return err
 	}}
 }
 
 func failingQueued() act {
 	return act{name: "the failure of what was queued", do: func(ctx context.Context, s *stores.Store, _ string) error {
-		_, err := s.End(ctx, refTo(later), lifecycle.Failed, lifecycle.NewProblem(lifecycle.CodeAgent, "it failed"))
+		_, err := s.Runs.End(ctx, refTo(later), lifecycle.Failed, lifecycle.NewProblem(lifecycle.CodeAgent, "it failed"))
 		return err
 	}}
 }
@@ -81,7 +81,7 @@ func TestInterleavings_queue(t *testing.T) {
 	} {
 		st := newStage(t)
 		s := limited(st.engine)
-		if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, AppName: "app", Nonce: "s"}); err != nil {
+		if _, err := s.Sessions.Create(t.Context(), session.New{ID: "s", UserID: runner, AppName: "app", Nonce: "s"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, a := range append([]act{appending("one")}, b.prepare...) {
@@ -113,18 +113,18 @@ func drains(t *testing.T, what string, st *stage) {
 	t.Helper()
 	s := limited(st.engine)
 	for range 2 * lifecycle.MaxQueued {
-		th, err := s.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
+		th, err := s.Runs.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
 		if errors.Is(err, fault.Of(fault.NotFound)) {
 			return // it was deleted
 		}
 		if err == nil && th.Session.ActiveRunID != nil {
-			_, err = s.End(t.Context(), refTo(*th.Session.ActiveRunID), lifecycle.Completed, nil)
+			_, err = s.Runs.End(t.Context(), refTo(*th.Session.ActiveRunID), lifecycle.Completed, nil)
 		} else if err == nil && len(th.Queue.Starts) == 0 {
 			once(t, what, s, th.Items)
 			return
 		}
 		if err == nil {
-			_, err = s.StartQueued(t.Context(), runner, "s")
+			_, err = s.Runs.StartQueued(t.Context(), runner, "s")
 		}
 		if err != nil {
 			t.Errorf("%s: the queue: %v", what, err)
@@ -143,7 +143,7 @@ func once(t *testing.T, what string, s *stores.Store, items []session.Event) {
 	}
 	for _, name := range []string{later, "outer", "inner"} {
 		n, least := shown[string(merged(name).Input[0].Fields["content"])], 0
-		r, err := s.Run(t.Context(), refTo(name))
+		r, err := s.Runs.Run(t.Context(), refTo(name))
 		if err == nil && r.Status == lifecycle.Completed {
 			least = 1
 		}

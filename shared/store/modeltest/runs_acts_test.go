@@ -41,7 +41,7 @@ func starting(name, id string, active lifecycle.OnActive, failed lifecycle.OnFai
 	a := act{name: name, runs: id}
 	a.do = func(ctx context.Context, s *stores.Store, who string) error {
 		ref := refTo(a.run(who))
-		_, err := s.Start(ctx, lifecycle.Start{
+		_, err := s.Runs.Start(ctx, lifecycle.Start{
 			Ref: ref, Mode: lifecycle.Managed, OnActive: active, OnFailed: failed,
 			Input: []session.Event{said(ref.RunID)},
 		})
@@ -52,7 +52,7 @@ func starting(name, id string, active lifecycle.OnActive, failed lifecycle.OnFai
 
 func cancelling() act {
 	return act{name: "a cancellation", do: func(ctx context.Context, s *stores.Store, _ string) error {
-		_, err := s.Cancel(ctx, refTo(first))
+		_, err := s.Runs.Cancel(ctx, refTo(first))
 		return err
 	}}
 }
@@ -60,7 +60,7 @@ func cancelling() act {
 // keeping cancels the run so that it is kept.
 func keeping() act {
 	return act{name: "a cancellation that keeps", do: func(ctx context.Context, s *stores.Store, _ string) error {
-		_, err := s.CancelAs(ctx, refTo(first), lifecycle.Keep)
+		_, err := s.Runs.CancelAs(ctx, refTo(first), lifecycle.Keep)
 		return err
 	}}
 }
@@ -71,7 +71,7 @@ func ending(status lifecycle.Status) act {
 		if status == lifecycle.Failed {
 			problem = lifecycle.NewProblem(lifecycle.CodeAgent, "it failed")
 		}
-		_, err := s.End(ctx, refTo(first), status, problem)
+		_, err := s.Runs.End(ctx, refTo(first), status, problem)
 		return err
 	}}
 }
@@ -83,14 +83,14 @@ func appending(invocation string) act {
 	return act{name: "an append", do: func(ctx context.Context, s *stores.Store, _ string) error {
 		e := said(invocation)
 		e.Fields["content"] = mustJSON(map[string]any{"parts": []map[string]string{{"text": appended}}})
-		_, _, err := s.Append(ctx, session.Append{UserID: runner, SessionID: "s", Events: []session.Event{e}})
+		_, _, err := s.Sessions.Append(ctx, session.Append{UserID: runner, SessionID: "s", Events: []session.Event{e}})
 		return err
 	}}
 }
 
 func producing() act {
 	return act{name: "an append by the run", do: func(ctx context.Context, s *stores.Store, _ string) error {
-		_, err := s.AppendEvents(ctx, refTo(first), []session.Event{said("")})
+		_, err := s.Runs.AppendEvents(ctx, refTo(first), []session.Event{said("")})
 		return err
 	}}
 }
@@ -99,14 +99,14 @@ func beginning() act {
 	return act{name: "an item that begins", do: func(ctx context.Context, s *stores.Store, who string) error {
 		e := said("")
 		e.ID, e.Fields["content"] = "item of "+who, []byte(`{"role":"model"}`)
-		_, err := s.BeginItem(ctx, refTo(first), e)
+		_, err := s.Runs.BeginItem(ctx, refTo(first), e)
 		return err
 	}}
 }
 
 func rewinding(before string) act {
 	return act{name: "a rewind before " + before, do: func(ctx context.Context, s *stores.Store, who string) error {
-		_, err := s.Rewind(ctx, session.Rewind{
+		_, err := s.History.Rewind(ctx, session.Rewind{
 			UserID: runner, SessionID: "s", Before: before, Nonce: "rewind of " + who, CancelRun: true,
 		})
 		return err
@@ -115,6 +115,6 @@ func rewinding(before string) act {
 
 func deleting() act {
 	return act{name: "a deletion", ends: true, do: func(ctx context.Context, s *stores.Store, _ string) error {
-		return s.Delete(ctx, runner, "s")
+		return s.Sessions.Delete(ctx, runner, "s")
 	}}
 }

@@ -57,7 +57,7 @@ func TestInterleavings_runs(t *testing.T) {
 	for _, b := range befores() {
 		st := newStage(t)
 		s := limited(st.engine)
-		if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, Nonce: "s"}); err != nil {
+		if _, err := s.Sessions.Create(t.Context(), session.New{ID: "s", UserID: runner, Nonce: "s"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, a := range append([]act{appending("one")}, b.prepare...) {
@@ -104,7 +104,7 @@ func meet(t *testing.T, what string, st *stage, outer, inner act, at int) bool {
 		}
 	}
 	if outer.ends && outerErr == nil || inner.ends && innerErr == nil {
-		if _, err := st.store.Get(t.Context(), runner, "s"); !errors.Is(err, fault.Of(fault.NotFound)) {
+		if _, err := st.store.Sessions.Get(t.Context(), runner, "s"); !errors.Is(err, fault.Of(fault.NotFound)) {
 			t.Errorf("%s: the deleted session reads as %v", what, err)
 		}
 		return true
@@ -123,7 +123,7 @@ func meet(t *testing.T, what string, st *stage, outer, inner act, at int) bool {
 // agrees checks that session, runs, log and slots are consistent.
 func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 	t.Helper()
-	th, err := st.store.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
+	th, err := st.store.Runs.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
 	if err != nil {
 		t.Errorf("%s: the thread: %v", what, err)
 		return
@@ -136,7 +136,7 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 		t.Errorf("%s: the session is %s with the active run %q", what, th.Session.Status, active)
 	}
 	for _, id := range []string{first, "outer", "inner", same} {
-		r, err := st.store.Run(t.Context(), refTo(id))
+		r, err := st.store.Runs.Run(t.Context(), refTo(id))
 		switch {
 		case errors.Is(err, fault.Of(fault.NotFound)) && !started[id] && id != active:
 		case err != nil:
@@ -155,7 +155,7 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 	if n := slots(t, st); n > 1 || (n == 1) != (active != "") {
 		t.Errorf("%s: %d slots are taken, and the active run is %q", what, n, active)
 	}
-	page, err := st.store.Events(t.Context(), runner, "s", session.EventQuery{View: session.All, Limit: session.MaxPage})
+	page, err := st.store.Sessions.Events(t.Context(), runner, "s", session.EventQuery{View: session.All, Limit: session.MaxPage})
 	if err != nil {
 		t.Errorf("%s: the log: %v", what, err)
 	}

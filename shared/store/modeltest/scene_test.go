@@ -38,7 +38,7 @@ func (s *scene) new(id, state string) session.New {
 
 func (s *scene) create(id, state string) {
 	if n := s.new(id, state); s.store != nil {
-		_, err := s.store.Create(s.t.Context(), n)
+		_, err := s.store.Sessions.Create(s.t.Context(), n)
 		s.must(err)
 	}
 	s.world.create(s.new(id, state))
@@ -64,7 +64,7 @@ func (s *scene) events(id, invocation string, states ...string) session.Append {
 
 func (s *scene) append(a session.Append) {
 	if s.store != nil {
-		_, _, err := s.store.Append(s.t.Context(), copied(a))
+		_, _, err := s.store.Sessions.Append(s.t.Context(), copied(a))
 		s.must(err)
 	}
 	for _, e := range a.Events {
@@ -87,7 +87,7 @@ func (s *scene) save(id string, r *record) {
 	given, err := r.saving(c)
 	s.must(err)
 	if s.store != nil {
-		_, _, err := s.store.Save(s.t.Context(), given)
+		_, _, err := s.store.Tasks.Save(s.t.Context(), given)
 		s.must(err)
 	}
 	s.world.save(c, r.id, r.text, r.bubbles, given.Invocations)
@@ -115,7 +115,7 @@ func (s *scene) rewind(r session.Rewind) {
 	}
 	if s.store != nil {
 		var err error
-		got, err = s.store.Rewind(s.t.Context(), r)
+		got, err = s.store.History.Rewind(s.t.Context(), r)
 		s.must(err)
 		if d := x.check(got); d != "" {
 			s.t.Fatalf("rewind %s before %s: %s", c.id, r.Before, d)
@@ -134,7 +134,7 @@ func (s *scene) forking(of, id, before string) session.ForkOf {
 
 func (s *scene) fork(f session.ForkOf) {
 	if s.store != nil {
-		_, err := s.store.Fork(s.t.Context(), f)
+		_, err := s.store.History.Fork(s.t.Context(), f)
 		s.must(err)
 	}
 	s.world.fork(s.world.live[f.SessionID], f)

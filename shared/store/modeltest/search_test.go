@@ -94,7 +94,7 @@ func (f *finder) count(rt *rapid.T, m *machine) {
 // search reads all pages.
 func (f *finder) search(rt *rapid.T, q session.ListQuery, each func(session.Session)) (ids []string) {
 	for n := 0; ; n++ {
-		page, err := f.store.Search(rt.Context(), q)
+		page, err := f.store.Sessions.Search(rt.Context(), q)
 		if err != nil || len(page.Sessions) > q.Limit || n > 1000 {
 			rt.Fatalf("search for %q, page %d of %d sessions: %v", q.Text, n, len(page.Sessions), err)
 		}
@@ -111,12 +111,12 @@ func (f *finder) search(rt *rapid.T, q session.ListQuery, each func(session.Sess
 
 // model reads all effective events of the user's sessions.
 func (f *finder) model(rt *rapid.T, user, query string) (matches []session.Match, ids []string) {
-	page, err := f.store.List(rt.Context(), session.ListQuery{UserID: user, Limit: session.MaxPage})
+	page, err := f.store.Sessions.List(rt.Context(), session.ListQuery{UserID: user, Limit: session.MaxPage})
 	if err != nil {
 		rt.Fatal(err)
 	}
 	for _, s := range page.Sessions {
-		events, err := f.store.Events(rt.Context(), user, s.ID, session.EventQuery{
+		events, err := f.store.Sessions.Events(rt.Context(), user, s.ID, session.EventQuery{
 			View: session.Effective, Descending: true, Limit: session.MaxPage,
 		})
 		if err != nil || events.Next != nil {

@@ -40,7 +40,7 @@ func (c crashCase) forkedMeanwhile(t *testing.T, st *stage, at int, after int64)
 	s := c.model(t, func(*scene) {})
 	var seen []task.Task
 	i := &interruption{at: at, run: func() {
-		_, err := st.store.Fork(t.Context(), s.forking("s", "g", ""))
+		_, err := st.store.History.Fork(t.Context(), s.forking("s", "g", ""))
 		s.must(err)
 		seen = shownTasks(t, st.store, "g")
 	}}
@@ -70,7 +70,7 @@ func (c crashCase) forkedMeanwhile(t *testing.T, st *stage, at int, after int64)
 
 func shownTasks(t *testing.T, s *stores.Store, id string) []task.Task {
 	t.Helper()
-	page, err := s.Tasks(t.Context(), task.Query{SessionID: id, UserID: "user"})
+	page, err := s.Tasks.Tasks(t.Context(), task.Query{SessionID: id, UserID: "user"})
 	if err != nil {
 		t.Fatalf("tasks of %s: %v", id, err)
 	}
@@ -83,13 +83,13 @@ func crowdedCases() []crashCase {
 	gone := crashCase{
 		name: "delete a task",
 		do: func(ctx context.Context, _ *scene, store *stores.Store) error {
-			return store.DeleteTask(ctx, "user", "s", "task")
+			return store.Tasks.DeleteTask(ctx, "user", "s", "task")
 		},
 	}
 	marked := crashCase{
 		name: "give feedback on a task",
 		do: func(ctx context.Context, _ *scene, store *stores.Store) error {
-			return store.MarkTask(ctx, task.Feedback{UserID: "user", SessionID: "s", TaskID: "task 3", Type: "positive"})
+			return store.Feedback.MarkTask(ctx, task.Feedback{UserID: "user", SessionID: "s", TaskID: "task 3", Type: "positive"})
 		},
 	}
 	cases := []crashCase{again, gone, marked}

@@ -119,7 +119,7 @@ func swept(ctx context.Context, t rapid.TB, engine table.Engine) []string {
 		sweeper := stores.New(engine, stores.WithCodec(storetest.Codec()), stores.WithClock(func() time.Time {
 			return time.Now().Add(time.Duration(n+2) * sweep.Grace)
 		}))
-		if _, err := sweeper.Sweep(ctx); err != nil {
+		if _, err := sweeper.Lifecycle.Sweep(ctx); err != nil {
 			t.Fatalf("sweep: %v", err)
 		}
 	}

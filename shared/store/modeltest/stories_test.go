@@ -286,7 +286,7 @@ func (p *play) line(line string) {
 	case words[1] == "untask":
 		p.untask(c, p.taskID(c, words[2]))
 	case words[1] == "gone":
-		p.must(p.store.Delete(p.t.Context(), "user", id))
+		p.must(p.store.Sessions.Delete(p.t.Context(), "user", id))
 		p.world.delete(c)
 	default:
 		p.t.Fatalf("no step: %s", line)
@@ -375,6 +375,6 @@ func (p *play) taskID(c *conv, name string) string {
 
 func (p *play) untask(c *conv, id string) {
 	p.t.Helper()
-	p.must(p.store.DeleteTask(p.t.Context(), "user", c.id, id))
+	p.must(p.store.Tasks.DeleteTask(p.t.Context(), "user", c.id, id))
 	c.tasks = slices.DeleteFunc(c.tasks, func(t *record) bool { return t.id == id })
 }

@@ -24,11 +24,11 @@ func TestWatchersMissNothing(t *testing.T) {
 	t.Parallel()
 	begin := newStage(t)
 	s := limited(begin.engine)
-	if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, AppName: "app", Nonce: "s"}); err != nil {
+	if _, err := s.Sessions.Create(t.Context(), session.New{ID: "s", UserID: runner, AppName: "app", Nonce: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	start := lifecycle.Start{Ref: refTo(first), Mode: lifecycle.External, Input: []session.Event{saying("question", first)}}
-	if _, err := s.Start(t.Context(), start); err != nil {
+	if _, err := s.Runs.Start(t.Context(), start); err != nil {
 		t.Fatal(err)
 	}
 	begin.keep()
@@ -100,7 +100,7 @@ func (a *streamedItem) play(random *rand.Rand) {
 func (a *streamedItem) writer(name string) *caller {
 	texts := a.texts(name, 6)
 	return a.st.call(name, func(ctx context.Context, s *stores.Store) error {
-		it, err := s.BeginItem(ctx, refTo(first), opening())
+		it, err := s.Runs.BeginItem(ctx, refTo(first), opening())
 		for _, text := range texts {
 			if err == nil {
 				err = a.flush(ctx, it, text)
@@ -124,9 +124,9 @@ func (a *streamedItem) pusher(name string) *caller {
 }
 
 func (a *streamedItem) push(ctx context.Context, s *stores.Store, text string) error {
-	it, err := s.OpenItem(ctx, refTo(first), "answer")
+	it, err := s.Runs.OpenItem(ctx, refTo(first), "answer")
 	if err == nil && it == nil {
-		it, err = s.BeginItem(ctx, refTo(first), opening())
+		it, err = s.Runs.BeginItem(ctx, refTo(first), opening())
 	}
 	if err != nil {
 		return err
@@ -162,14 +162,14 @@ func opening() session.Event {
 func (a *streamedItem) watcher(name string, leaves bool) *watching {
 	w := &watching{left: leaves}
 	w.caller = a.st.call(name, func(ctx context.Context, s *stores.Store) error {
-		err := s.Subscribe(ctx, watch.Subscription{SessionID: "s", Owner: runner, Connection: name, Expires: 1 << 40})
+		err := s.Subscriptions.Subscribe(ctx, watch.Subscription{SessionID: "s", Owner: runner, Connection: name, Expires: 1 << 40})
 		if err != nil {
 			return err
 		}
-		if w.caughtUp, err = s.CatchUp(ctx, runner, "s", watch.From{}); err != nil || !leaves {
+		if w.caughtUp, err = s.Watching.CatchUp(ctx, runner, "s", watch.From{}); err != nil || !leaves {
 			return err
 		}
-		return s.Unsubscribe(ctx, runner, "s", name)
+		return s.Subscriptions.Unsubscribe(ctx, runner, "s", name)
 	})
 	return w
 }
@@ -178,7 +178,7 @@ func (a *streamedItem) watcher(name string, leaves bool) *watching {
 // and stayed has every delta.
 func (a *streamedItem) holds() {
 	a.t.Helper()
-	th, err := a.st.store.Thread(a.t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
+	th, err := a.st.store.Runs.Thread(a.t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
 	if err != nil {
 		a.t.Fatal(err)
 	}

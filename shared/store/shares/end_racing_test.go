@@ -32,12 +32,14 @@ const later = "written after the end of the share"
 func guestReads() map[access.Action]func(context.Context, *stores.Store, string) (any, error) {
 	return map[access.Action]func(context.Context, *stores.Store, string) (any, error){
 		access.ReadSession: func(ctx context.Context, s *stores.Store, owner string) (any, error) {
-			return s.Thread(ctx, owner, "s", run.ThreadQuery{Limit: 10})
+			return s.Runs.Thread(ctx, owner, "s", run.ThreadQuery{Limit: 10})
 		},
 		access.ReadRun: func(ctx context.Context, s *stores.Store, owner string) (any, error) {
-			return s.Events(ctx, owner, "s", session.EventQuery{Limit: 10})
+			return s.Sessions.Events(ctx, owner, "s", session.EventQuery{Limit: 10})
 		},
-		access.ReadTasks: func(ctx context.Context, s *stores.Store, owner string) (any, error) { return s.Get(ctx, owner, "s") },
+		access.ReadTasks: func(ctx context.Context, s *stores.Store, owner string) (any, error) {
+			return s.Sessions.Get(ctx, owner, "s")
+		},
 	}
 }
 
@@ -77,51 +79,51 @@ func guestWrites(t *testing.T) map[string]guestWrite {
 	input := []session.Event{fixture.Event(t, "", "input", "a guest's")}
 	start := func(id string, how run.OnActive) func(context.Context, *stores.Store, string) error {
 		return func(ctx context.Context, s *stores.Store, owner string) error {
-			_, err := s.Start(ctx, run.Start{Ref: run.Ref{UserID: owner, SessionID: "s", RunID: id}, Input: input, OnActive: how})
+			_, err := s.Runs.Start(ctx, run.Start{Ref: run.Ref{UserID: owner, SessionID: "s", RunID: id}, Input: input, OnActive: how})
 			return err
 		}
 	}
 	pushed := func(owner string) run.Ref { return run.Ref{UserID: owner, SessionID: "s", RunID: "pushed"} }
 	return map[string]guestWrite{
 		"append": {access.AppendEvents, func(ctx context.Context, s *stores.Store, owner string) error {
-			_, _, err := s.Append(ctx, session.Append{SessionID: "s", UserID: owner, Events: []session.Event{fixture.Event(t, "", "guest", "a guest's")}})
+			_, _, err := s.Sessions.Append(ctx, session.Append{SessionID: "s", UserID: owner, Events: []session.Event{fixture.Event(t, "", "guest", "a guest's")}})
 			return err
 		}},
 		"run that waits": {access.StartRun, start("waits", run.Enqueue)},
 		"run instead":    {access.StartRun, start("instead", run.CancelAndMerge)},
 		"cancellation": {access.CancelRun, func(ctx context.Context, s *stores.Store, owner string) error {
-			_, err := s.Cancel(ctx, pushed(owner))
+			_, err := s.Runs.Cancel(ctx, pushed(owner))
 			return err
 		}},
 		"end of a pushed run": {access.PushRun, func(ctx context.Context, s *stores.Store, owner string) error {
-			_, err := s.End(ctx, pushed(owner), run.Completed, nil)
+			_, err := s.Runs.End(ctx, pushed(owner), run.Completed, nil)
 			return err
 		}},
 		"events of a pushed run": {access.PushRun, func(ctx context.Context, s *stores.Store, owner string) error {
-			_, err := s.AppendEvents(ctx, pushed(owner), []session.Event{fixture.Event(t, "", "pushed", "a guest's")})
+			_, err := s.Runs.AppendEvents(ctx, pushed(owner), []session.Event{fixture.Event(t, "", "pushed", "a guest's")})
 			return err
 		}},
 		"rewind": {access.Rewind, func(ctx context.Context, s *stores.Store, owner string) error {
-			_, err := s.Rewind(ctx, session.Rewind{SessionID: "s", UserID: owner, Before: "first", Nonce: "rewind", CancelRun: true})
+			_, err := s.History.Rewind(ctx, session.Rewind{SessionID: "s", UserID: owner, Before: "first", Nonce: "rewind", CancelRun: true})
 			return err
 		}},
 		"new task": {access.SaveTask, func(ctx context.Context, s *stores.Store, owner string) error {
-			_, _, err := s.Save(ctx, savedTask(owner, "other", "a guest's"))
+			_, _, err := s.Tasks.Save(ctx, savedTask(owner, "other", "a guest's"))
 			return err
 		}},
 		"task": {access.SaveTask, func(ctx context.Context, s *stores.Store, owner string) error {
-			_, _, err := s.Save(ctx, savedTask(owner, "t", "a guest's"))
+			_, _, err := s.Tasks.Save(ctx, savedTask(owner, "t", "a guest's"))
 			return err
 		}},
 		"deletion of a task": {access.DeleteTask, func(ctx context.Context, s *stores.Store, owner string) error {
-			return s.DeleteTask(ctx, owner, "s", "t")
+			return s.Tasks.DeleteTask(ctx, owner, "s", "t")
 		}},
 		"artifact": {access.PutArtifact, func(ctx context.Context, s *stores.Store, owner string) error {
-			_, err := s.PutArtifact(ctx, artifact.Put{SessionID: "s", UserID: owner, Name: "a", MimeType: "text/plain", Body: []byte("x")})
+			_, err := s.Artifacts.PutArtifact(ctx, artifact.Put{SessionID: "s", UserID: owner, Name: "a", MimeType: "text/plain", Body: []byte("x")})
 			return err
 		}},
 		"feedback": {access.GiveFeedback, func(ctx context.Context, s *stores.Store, owner string) error {
-			return s.AddFeedback(ctx, task.Feedback{ID: "f", UserID: "bob", OwnerID: owner, SessionID: "s", TaskID: "t", Type: "up", CreatedTime: 1})
+			return s.Feedback.AddFeedback(ctx, task.Feedback{ID: "f", UserID: "bob", OwnerID: owner, SessionID: "s", TaskID: "t", Type: "up", CreatedTime: 1})
 		}},
 	}
 }
@@ -182,15 +184,19 @@ func (r *revoking) seen(ctx context.Context, t *testing.T) map[string]any {
 	t.Helper()
 	all := map[string]any{}
 	for name, read := range map[string]func() (any, error){
-		"thread": func() (any, error) { return r.owner.Thread(ctx, fixture.Alice, "s", run.ThreadQuery{Limit: 100}) },
+		"thread": func() (any, error) { return r.owner.Runs.Thread(ctx, fixture.Alice, "s", run.ThreadQuery{Limit: 100}) },
 		"events": func() (any, error) {
-			return r.owner.Events(ctx, fixture.Alice, "s", session.EventQuery{View: session.All, Limit: 100})
+			return r.owner.Sessions.Events(ctx, fixture.Alice, "s", session.EventQuery{View: session.All, Limit: 100})
 		},
-		"tasks": func() (any, error) { return r.owner.Tasks(ctx, task.Query{SessionID: "s", UserID: fixture.Alice}) },
+		"tasks": func() (any, error) {
+			return r.owner.Tasks.Tasks(ctx, task.Query{SessionID: "s", UserID: fixture.Alice})
+		},
 		"artifacts": func() (any, error) {
-			return r.owner.Artifacts(ctx, artifact.Query{SessionID: "s", UserID: fixture.Alice, Limit: 10})
+			return r.owner.Artifacts.Artifacts(ctx, artifact.Query{SessionID: "s", UserID: fixture.Alice, Limit: 10})
 		},
-		"feedback": func() (any, error) { return r.owner.ListFeedback(ctx, task.FeedbackQuery{UserID: "bob", Limit: 10}) },
+		"feedback": func() (any, error) {
+			return r.owner.Feedback.ListFeedback(ctx, task.FeedbackQuery{UserID: "bob", Limit: 10})
+		},
 	} {
 		var err error
 		if all[name], err = read(); err != nil {
@@ -209,10 +215,10 @@ func (r *revoking) play(
 	r.owner = owner
 	fixture.Session(t, owner, fixture.Alice, "s", nil)
 	fixture.Append(t, owner, fixture.Alice, "s", fixture.Event(t, "", "first", "before"))
-	if _, _, err := owner.Save(t.Context(), savedTask(fixture.Alice, "t", "before")); err != nil {
+	if _, _, err := owner.Tasks.Save(t.Context(), savedTask(fixture.Alice, "t", "before")); err != nil {
 		t.Fatal(err)
 	}
-	_, err := owner.Start(t.Context(), run.Start{
+	_, err := owner.Runs.Start(t.Context(), run.Start{
 		Ref: run.Ref{UserID: fixture.Alice, SessionID: "s", RunID: "pushed"}, Mode: run.External,
 		Input: []session.Event{fixture.Event(t, "", "pushed", "asks")},
 	})
@@ -228,16 +234,16 @@ func (r *revoking) play(
 			return nil
 		}
 		r.revoked = true
-		if err := owner.Revoke(ctx, fixture.Alice, "s", share); err != nil {
+		if err := owner.Shares.Revoke(ctx, fixture.Alice, "s", share); err != nil {
 			return err
 		}
-		_, _, err := owner.Append(ctx, session.Append{
+		_, _, err := owner.Sessions.Append(ctx, session.Append{
 			SessionID: "s", UserID: fixture.Alice, Events: []session.Event{fixture.Event(t, "", "last", later)},
 		})
 		r.then = r.seen(ctx, t)
 		return err
 	}))
-	gate := access.NewGate(guest, time.Now, slog.New(slog.DiscardHandler))
+	gate := access.NewGate(guest.Shares, time.Now, slog.New(slog.DiscardHandler))
 	ctx := records.Fencing(t.Context())
 	return gate.Do(ctx, access.Caller{UserID: "bob"}, "s", action, func(p access.Permission) error {
 		return do(ctx, guest, p)
@@ -253,12 +259,12 @@ func TestFence_cost(t *testing.T) {
 	fixture.Session(t, s, fixture.Alice, "s", nil)
 	fixture.Append(t, s, fixture.Alice, "s", fixture.Event(t, "", "first", "before"))
 	fixture.Share(t, s, access.NewShare{SessionID: "s", UserID: "bob", Right: access.Write})
-	gate := access.NewGate(s, time.Now, slog.New(slog.DiscardHandler))
+	gate := access.NewGate(s.Shares, time.Now, slog.New(slog.DiscardHandler))
 	cost := func(user string) capacity.Usage {
 		before := meter.Total()
 		ctx := records.Fencing(t.Context())
 		err := gate.Do(ctx, access.Caller{UserID: user}, "s", access.AppendEvents, func(p access.Permission) error {
-			_, _, err := s.Append(ctx, session.Append{SessionID: "s", UserID: p.Owner, Events: []session.Event{fixture.Event(t, "", "first", "x")}})
+			_, _, err := s.Sessions.Append(ctx, session.Append{SessionID: "s", UserID: p.Owner, Events: []session.Event{fixture.Event(t, "", "first", "x")}})
 			return err
 		})
 		if err != nil {

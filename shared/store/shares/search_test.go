@@ -32,7 +32,7 @@ func TestSearchSharedWith(t *testing.T) {
 		t.Helper()
 		q.UserID, q.Text, q.Limit = fixture.Bob, "lisb", 1
 		for {
-			page, err := s.SearchSharedWith(t.Context(), q)
+			page, err := s.Shares.SearchSharedWith(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +56,7 @@ func TestSearchSharedWith(t *testing.T) {
 	fixture.Share(t, s, access.NewShare{SessionID: "b", Right: access.Write, UserID: fixture.Bob, Life: time.Hour})
 	want("two sessions", find(session.ListQuery{}), "a read A trip to Lisbon", "b write A trip to Lisbon")
 	want("of an agent", find(session.ListQuery{Agent: "nobody"}))
-	if err := s.Revoke(t.Context(), fixture.Alice, "a", a); err != nil {
+	if err := s.Shares.Revoke(t.Context(), fixture.Alice, "a", a); err != nil {
 		t.Fatal(err)
 	}
 	want("one revoked", find(session.ListQuery{}), "b write A trip to Lisbon")
@@ -84,12 +84,12 @@ func TestSearchRevoked(t *testing.T) {
 	a := fixture.Share(t, s, access.NewShare{SessionID: "a", Right: access.Read, UserID: fixture.Bob})
 	fixture.Share(t, s, access.NewShare{SessionID: "b", Right: access.Read, UserID: fixture.Bob})
 	revoke = func() {
-		if err := s.Revoke(t.Context(), fixture.Alice, "a", a); err != nil {
+		if err := s.Shares.Revoke(t.Context(), fixture.Alice, "a", a); err != nil {
 			t.Error(err)
 		}
 	}
 	armed.Store(true)
-	page, err := s.SearchSharedWith(t.Context(), session.ListQuery{UserID: fixture.Bob, Text: "lisb", Limit: 10})
+	page, err := s.Shares.SearchSharedWith(t.Context(), session.ListQuery{UserID: fixture.Bob, Text: "lisb", Limit: 10})
 	if err != nil || armed.Load() || len(page.Sessions) != 1 || page.Sessions[0].ID != "b" || page.Sessions[0].Access != "read" {
 		t.Errorf("got %+v, %v, revoked: %v", page.Sessions, err, !armed.Load())
 	}

@@ -23,7 +23,7 @@ import (
 // rightOf returns a user's right to a session.
 func rightOf(t testing.TB, s *stores.Store, user, id string, now time.Time) access.Right {
 	t.Helper()
-	grants, err := s.CallerGrants(t.Context(), user, id)
+	grants, err := s.Shares.CallerGrants(t.Context(), user, id)
 	if err != nil {
 		t.Fatalf("grants: %v", err)
 	}
@@ -49,7 +49,7 @@ func TestShares(t *testing.T) {
 			var made []access.SharedWith
 			for again := range 2 {
 				at := stores.WithClock(func() time.Time { return now.Add(time.Duration(again) * time.Minute) })
-				share, err := stores.New(engine, at).Share(t.Context(), n)
+				share, err := stores.New(engine, at).Shares.Share(t.Context(), n)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -59,7 +59,7 @@ func TestShares(t *testing.T) {
 				t.Error(diff)
 			}
 			n.Right = access.Read
-			if other, err := s.Share(t.Context(), n); err != nil || other.Access != access.Read {
+			if other, err := s.Shares.Share(t.Context(), n); err != nil || other.Access != access.Read {
 				t.Errorf("a repeat with another request: %+v, %v", other, err)
 			}
 		}
@@ -72,7 +72,7 @@ func TestShares(t *testing.T) {
 		for range 2 {
 			fixture.Share(t, s, n)
 		}
-		if _, err := s.Accept(t.Context(), fixture.Bob, n.Token); err != nil {
+		if _, err := s.Shares.Accept(t.Context(), fixture.Bob, n.Token); err != nil {
 			t.Error(err)
 		}
 	})
@@ -88,7 +88,7 @@ func TestShares(t *testing.T) {
 		errs := make(chan error, racing)
 		for i := range racing {
 			wg.Go(func() {
-				_, err := s.Share(t.Context(), access.NewShare{
+				_, err := s.Shares.Share(t.Context(), access.NewShare{
 					ID: uuid.NewString(), OwnerID: fixture.Alice, SessionID: id, Right: access.Read, UserID: "late-" + strconv.Itoa(i),
 				})
 				errs <- err
@@ -105,7 +105,7 @@ func TestShares(t *testing.T) {
 				refused++
 			}
 		}
-		shares, err := s.Shares(t.Context(), fixture.Alice, id)
+		shares, err := s.Shares.Shares(t.Context(), fixture.Alice, id)
 		if err != nil || len(shares) != access.MaxShares || refused != racing-3 {
 			t.Errorf("%d shares, %d refused (%v)", len(shares), refused, err)
 		}
@@ -130,14 +130,14 @@ func TestShares(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
-				_, err := s.Accept(t.Context(), "racer-"+strconv.Itoa(i), "race-"+id)
+				_, err := s.Shares.Accept(t.Context(), "racer-"+strconv.Itoa(i), "race-"+id)
 				if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
 					t.Errorf("accept: %v", err)
 				}
 			})
 		}
 		wg.Go(func() {
-			if err := s.Revoke(t.Context(), fixture.Alice, id, share); err != nil {
+			if err := s.Shares.Revoke(t.Context(), fixture.Alice, id, share); err != nil {
 				t.Errorf("revoke: %v", err)
 			}
 		})
@@ -157,7 +157,7 @@ func TestShares(t *testing.T) {
 		fixture.Share(t, s, access.NewShare{ID: "by-name-" + id, SessionID: id, Right: access.Read, UserID: fixture.Bob})
 		want := func(count int64) {
 			t.Helper()
-			all, err := s.Shares(t.Context(), fixture.Alice, id)
+			all, err := s.Shares.Shares(t.Context(), fixture.Alice, id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,14 +174,14 @@ func TestShares(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, user := range []string{"guest-1", "guest-1", "guest-2"} { // one of them in two tabs
 			wg.Go(func() {
-				if _, err := s.Accept(t.Context(), user, token); err != nil {
+				if _, err := s.Shares.Accept(t.Context(), user, token); err != nil {
 					t.Errorf("accept: %v", err)
 				}
 			})
 		}
 		wg.Wait()
 		want(2)
-		if err := s.LeaveSession(t.Context(), "guest-1", id); err != nil {
+		if err := s.Shares.LeaveSession(t.Context(), "guest-1", id); err != nil {
 			t.Fatal(err)
 		}
 		want(1)
@@ -194,15 +194,15 @@ func TestShares(t *testing.T) {
 			owner, id := "owner-"+uuid.NewString(), uuid.NewString()
 			fixture.Session(t, s, owner, id, nil)
 			n := access.NewShare{ID: uuid.NewString(), OwnerID: owner, SessionID: id, Right: access.Read, UserID: guest}
-			if _, err := s.Share(t.Context(), n); err != nil {
+			if _, err := s.Shares.Share(t.Context(), n); err != nil {
 				t.Fatal(err)
 			}
 			n.ID, want = uuid.NewString(), append(want, owner)
-			if _, err := s.Share(t.Context(), n); err != nil { // twice
+			if _, err := s.Shares.Share(t.Context(), n); err != nil { // twice
 				t.Fatal(err)
 			}
 		}
-		got, err := s.SharingOwners(t.Context(), guest)
+		got, err := s.Shares.SharingOwners(t.Context(), guest)
 		slices.Sort(want)
 		if slices.Sort(got); err != nil || len(got) != access.MaxSharingOwners || len(slices.Compact(got)) != access.MaxSharingOwners {
 			t.Fatalf("%d owners, %v", len(got), err)
@@ -212,7 +212,7 @@ func TestShares(t *testing.T) {
 				t.Errorf("%s does not share", owner)
 			}
 		}
-		if got, err := s.SharingOwners(t.Context(), want[0]); err != nil || len(got) != 0 {
+		if got, err := s.Shares.SharingOwners(t.Context(), want[0]); err != nil || len(got) != 0 {
 			t.Errorf("%v, %v", got, err)
 		}
 	})
@@ -222,19 +222,19 @@ func TestShares(t *testing.T) {
 		fixture.Session(t, s, fixture.Alice, id, nil)
 		fixture.Share(t, s, access.NewShare{SessionID: id, Right: access.Read, UserID: guest})
 		fixture.Share(t, s, access.NewShare{SessionID: id, Right: access.Read, Token: "gone-" + id})
-		if _, err := s.Accept(t.Context(), guest, "gone-"+id); err != nil {
+		if _, err := s.Shares.Accept(t.Context(), guest, "gone-"+id); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(fixture.ItemsAbout(t, engine, id)); n == 0 {
 			t.Fatal("no item names the session")
 		}
-		if err := s.Delete(t.Context(), fixture.Alice, id); err != nil {
+		if err := s.Sessions.Delete(t.Context(), fixture.Alice, id); err != nil {
 			t.Fatal(err)
 		}
 		if left := fixture.ItemsAbout(t, engine, id); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
-		if _, err := s.Accept(t.Context(), guest, "gone-"+id); !errors.Is(err, fault.Of(fault.NotFound)) {
+		if _, err := s.Shares.Accept(t.Context(), guest, "gone-"+id); !errors.Is(err, fault.Of(fault.NotFound)) {
 			t.Errorf("accept: %v", err)
 		}
 	})
@@ -286,7 +286,7 @@ func TestSharesModel(t *testing.T) {
 			},
 			"accept": func(r *rapid.T) {
 				g, user := pick(r), rapid.SampledFrom(users).Draw(r, "user")
-				_, err := s.Accept(t.Context(), user, g.token)
+				_, err := s.Shares.Accept(t.Context(), user, g.token)
 				open := g.token != "" && (g.until.IsZero() || clock.Before(g.until))
 				if open != (err == nil) {
 					r.Fatalf("accept: %v, open %t", err, open)
@@ -297,14 +297,14 @@ func TestSharesModel(t *testing.T) {
 			},
 			"revoke": func(r *rapid.T) {
 				g := pick(r)
-				if err := s.Revoke(t.Context(), fixture.Alice, id, g.share); err != nil {
+				if err := s.Shares.Revoke(t.Context(), fixture.Alice, id, g.share); err != nil {
 					r.Fatal(err)
 				}
 				*g = given{share: g.share, guests: map[string]bool{}}
 			},
 			"leave": func(r *rapid.T) {
 				user := rapid.SampledFrom(users).Draw(r, "user")
-				if err := s.LeaveSession(t.Context(), user, id); err != nil {
+				if err := s.Shares.LeaveSession(t.Context(), user, id); err != nil {
 					r.Fatal(err)
 				}
 				for _, g := range all {
@@ -344,7 +344,7 @@ func TestSharesModel(t *testing.T) {
 func lentRight(t testing.TB, s *stores.Store, user, id string) string {
 	t.Helper()
 	for after := ""; ; {
-		page, err := s.SharedWith(t.Context(), session.ListQuery{UserID: user, Limit: 50, After: after})
+		page, err := s.Shares.SharedWith(t.Context(), session.ListQuery{UserID: user, Limit: 50, After: after})
 		if err != nil {
 			t.Fatal(err)
 		}

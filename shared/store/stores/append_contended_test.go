@@ -39,7 +39,7 @@ func TestAppend_against_faster_writers(t *testing.T) {
 			ahead += 900 * time.Millisecond
 			mustAppend(t, plain, alice, "s", event(t, "", "a", fmt.Sprint("faster ", losses)))
 		}, stores.WithClock(func() time.Time { return began.Add(ahead) }))
-		_, n, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{event(t, "x", "a", "slow")}})
+		_, n, err := s.Sessions.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{event(t, "x", "a", "slow")}})
 		var refusal *fault.Error
 		if !errors.As(err, &refusal) || refusal.Kind != fault.Busy || refusal.RetryAfter < time.Second {
 			t.Errorf("%d appended, %v; want Busy with a time to wait", n, err)
@@ -80,7 +80,7 @@ func TestAppend_remembered_header(t *testing.T) {
 	t.Parallel()
 	add := func(t *testing.T, s *stores.Store, user, text string) error {
 		t.Helper()
-		_, _, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: user, Events: []session.Event{event(t, "", "a", text)}})
+		_, _, err := s.Sessions.Append(t.Context(), session.Append{SessionID: "s", UserID: user, Events: []session.Event{event(t, "", "a", text)}})
 		return err
 	}
 	engine := storetest.Engine(t)
@@ -100,7 +100,7 @@ func TestAppend_remembered_header(t *testing.T) {
 	if err := add(t, s, bob, "not his"); !errors.Is(err, fault.Of(fault.Forbidden)) {
 		t.Errorf("another user's append: %v", err)
 	}
-	if err := other.Delete(t.Context(), alice, "s"); err != nil {
+	if err := other.Sessions.Delete(t.Context(), alice, "s"); err != nil {
 		t.Fatal(err)
 	}
 	if err := add(t, s, alice, "too late"); !errors.Is(err, fault.Of(fault.NotFound)) {
@@ -113,7 +113,7 @@ func TestAppend_remembered_header(t *testing.T) {
 	if err := add(t, s, bob, "again"); err != nil {
 		t.Error(err)
 	}
-	if err := other.Delete(t.Context(), bob, "s"); err != nil {
+	if err := other.Sessions.Delete(t.Context(), bob, "s"); err != nil {
 		t.Fatal(err)
 	}
 	mustCreate(t, other, bob, "s", nil)

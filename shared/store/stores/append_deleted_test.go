@@ -62,7 +62,7 @@ func (f *frozen) before(ctx context.Context, c hooks.Call) error {
 	}
 	if f.createAgain > 0 && f.ended && !f.created && f.request >= f.at+f.createAgain-1 {
 		f.created = true
-		_, err := f.other.Create(ctx, session.New{ID: "s", UserID: alice, AppName: f.app, Agent: "agent", Nonce: "again"})
+		_, err := f.other.Sessions.Create(ctx, session.New{ID: "s", UserID: alice, AppName: f.app, Agent: "agent", Nonce: "again"})
 		return err
 	}
 	return nil
@@ -77,17 +77,17 @@ func (f *frozen) end(ctx context.Context) error {
 		f.before9, _ = f.has9(ctx)
 	}
 	f.ended = true
-	if err := f.other.Delete(ctx, alice, "s"); err != nil {
+	if err := f.other.Sessions.Delete(ctx, alice, "s"); err != nil {
 		return err
 	}
 	f.clock.Add(int64(f.away))
-	_, err := f.other.Sweep(ctx)
+	_, err := f.other.Lifecycle.Sweep(ctx)
 	return err
 }
 
 // has9 reports whether the user's state has what the append sets.
 func (f *frozen) has9(ctx context.Context) (bool, error) {
-	state, err := f.other.State(ctx, alice, "t")
+	state, err := f.other.Sessions.State(ctx, alice, "t")
 	return state.User["k"] != nil, err
 }
 
@@ -100,8 +100,8 @@ func (f *frozen) die(ctx context.Context) error {
 		}
 		return nil
 	}), stores.WithClock(f.now))
-	_ = deleter.Delete(ctx, alice, "s") // nobody gets the answer
-	_, err := f.other.Get(ctx, alice, "s")
+	_ = deleter.Sessions.Delete(ctx, alice, "s") // nobody gets the answer
+	_, err := f.other.Sessions.Get(ctx, alice, "s")
 	if errors.Is(err, fault.Of(fault.NotFound)) {
 		f.ended, err = true, nil
 	}
@@ -190,7 +190,7 @@ func (f *frozen) play(t *testing.T, warm int) {
 		e.StateDelta = session.Delta{"user:k": json.RawMessage("9")}
 	}
 	f.appendOf.Store(true)
-	_, n, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{e}})
+	_, n, err := s.Sessions.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{e}})
 	f.appendOf.Store(false)
 	f.check(t, n, err)
 	if f.shared {
@@ -202,7 +202,7 @@ func (f *frozen) play(t *testing.T, warm int) {
 		if got := len(mustEvents(t, f.other, alice, "fork", session.EventQuery{View: session.All})); got != warm {
 			t.Errorf("the fork has %d events, want %d", got, warm)
 		}
-		if err := f.other.Delete(t.Context(), alice, "fork"); err != nil {
+		if err := f.other.Sessions.Delete(t.Context(), alice, "fork"); err != nil {
 			t.Error(err)
 		}
 	}
@@ -211,7 +211,7 @@ func (f *frozen) play(t *testing.T, warm int) {
 	}
 	for range 3 {
 		f.clock.Add(int64(time.Hour))
-		if _, err := f.other.Sweep(t.Context()); err != nil {
+		if _, err := f.other.Lifecycle.Sweep(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -223,7 +223,7 @@ func (f *frozen) play(t *testing.T, warm int) {
 // check compares the answer with what is stored.
 func (f *frozen) check(t *testing.T, appended int, err error) {
 	t.Helper()
-	page, readErr := f.other.Events(t.Context(), alice, "s", session.EventQuery{View: session.All, Limit: 100})
+	page, readErr := f.other.Sessions.Events(t.Context(), alice, "s", session.EventQuery{View: session.All, Limit: 100})
 	stored := readErr == nil && slices.ContainsFunc(page.Events, func(e session.Event) bool { return e.ID == "a.9" })
 	switch {
 	case err == nil && !stored && !f.before9:
@@ -257,7 +257,7 @@ func TestDelete_beside_busy_writers(t *testing.T) {
 		running.Go(func() {
 			for n := 0; ; n++ {
 				after := deleting.Load()
-				_, _, err := s.Append(t.Context(), session.Append{
+				_, _, err := s.Sessions.Append(t.Context(), session.Append{
 					SessionID: "s", UserID: alice, Events: []session.Event{event(t, fmt.Sprintf("w%d.%d", w, n), fmt.Sprint("w", w), "x")},
 				})
 				if errors.Is(err, fault.Of(fault.NotFound)) {
@@ -274,7 +274,7 @@ func TestDelete_beside_busy_writers(t *testing.T) {
 		})
 	}
 	<-enough
-	if err := other.Delete(t.Context(), alice, "s"); err != nil {
+	if err := other.Sessions.Delete(t.Context(), alice, "s"); err != nil {
 		t.Error(err)
 	}
 	deleting.Store(true)
@@ -303,7 +303,7 @@ func TestDelete_that_stops_leaves_nothing(t *testing.T) {
 		transacted = c.Op == hooks.Transact
 		return nil
 	}), stores.WithClock(f.now))
-	if err := deleter.Delete(t.Context(), alice, "s"); !errors.Is(err, dead) {
+	if err := deleter.Sessions.Delete(t.Context(), alice, "s"); !errors.Is(err, dead) {
 		t.Fatal(err)
 	}
 	of := func(prefix string) bool {
@@ -314,14 +314,14 @@ func TestDelete_that_stops_leaves_nothing(t *testing.T) {
 	}
 	for range 2 {
 		f.clock.Add(int64(time.Hour))
-		if _, err := f.other.Sweep(t.Context()); err != nil {
+		if _, err := f.other.Lifecycle.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if of("S#s") || of("L#") {
 		t.Errorf("left: %v", keysIn(t, f.engine))
 	}
-	page, err := f.other.List(t.Context(), session.ListQuery{UserID: alice, Limit: 10})
+	page, err := f.other.Sessions.List(t.Context(), session.ListQuery{UserID: alice, Limit: 10})
 	if err != nil || len(page.Sessions) > 0 {
 		t.Errorf("the list has %v, %v", page.Sessions, err)
 	}

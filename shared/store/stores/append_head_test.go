@@ -124,11 +124,11 @@ func TestHead_behind_a_large_entry(t *testing.T) {
 		slow := before(engine, func(ctx context.Context, c hooks.Call) error {
 			if putsEntry(c) {
 				mustAppend(t, s, alice, "s", event(t, "", "a", large))
-				return s.Delete(ctx, alice, "s")
+				return s.Sessions.Delete(ctx, alice, "s")
 			}
 			return nil
 		})
-		_, _, err := slow.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{event(t, "", "a", "late")}})
+		_, _, err := slow.Sessions.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{event(t, "", "a", "late")}})
 		if !errors.Is(err, fault.Of(fault.NotFound)) {
 			t.Errorf("an append during a deletion: %v", err)
 		}

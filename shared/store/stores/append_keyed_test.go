@@ -47,7 +47,7 @@ func findOnly(a session.Append) session.Append {
 func send(t *testing.T, s *stores.Store, a session.Append) (appended int, err error) {
 	t.Helper()
 	a.Events = slices.Clone(a.Events)
-	_, appended, err = s.Append(t.Context(), a)
+	_, appended, err = s.Sessions.Append(t.Context(), a)
 	return appended, err
 }
 

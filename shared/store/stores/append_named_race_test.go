@@ -36,7 +36,7 @@ func TestNamedIDs_of_another_invocation_at_the_same_time(t *testing.T) {
 					mustAppend(t, plain, alice, "s", batch...)
 				}
 				send := func(s *stores.Store, e session.Event) bool {
-					_, _, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{e}})
+					_, _, err := s.Sessions.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{e}})
 					if err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
 						t.Errorf("%s, %d: %v", name, nth, err)
 					}
@@ -98,7 +98,7 @@ func TestNamedIDs_resent_by_several_writers(t *testing.T) {
 					for _, id := range ids {
 						batch = append(batch, event(t, id[0], id[1], id[0]))
 					}
-					stored, _, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: batch})
+					stored, _, err := s.Sessions.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: batch})
 					if err != nil {
 						if !errors.Is(err, fault.Of(fault.Busy)) && !errors.Is(err, fault.Of(fault.Conflict)) {
 							t.Errorf("append %v: %v", ids, err)

@@ -25,7 +25,7 @@ import (
 // redelivered requires that a batch is in the session already.
 func redelivered(t *testing.T, s *stores.Store, events ...session.Event) {
 	t.Helper()
-	if _, n, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: events}); err != nil || n != 0 {
+	if _, n, err := s.Sessions.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: events}); err != nil || n != 0 {
 		t.Errorf("resend of %s: %d appended, %v; want a redelivery", events[0].ID, n, err)
 	}
 }
@@ -33,7 +33,7 @@ func redelivered(t *testing.T, s *stores.Store, events ...session.Event) {
 func refused(t *testing.T, s *stores.Store, events ...session.Event) {
 	t.Helper()
 	before := mustEvents(t, s, alice, "s", session.EventQuery{View: session.All})
-	if _, n, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: events}); !errors.Is(err, fault.Of(fault.Conflict)) {
+	if _, n, err := s.Sessions.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: events}); !errors.Is(err, fault.Of(fault.Conflict)) {
 		t.Errorf("append of %s: %d appended, %v; want a conflict", events[0].ID, n, err)
 	}
 	if after := mustEvents(t, s, alice, "s", session.EventQuery{View: session.All}); len(after) != len(before) {
@@ -241,7 +241,7 @@ func betweenRequests(
 	mustCreate(t, plain, alice, id, nil)
 	name := fmt.Sprintf("%s before request %d of %s after %v", inner, nth, outer, before)
 	send := func(s *stores.Store, batch string) {
-		if _, _, err := s.Append(t.Context(), session.Append{SessionID: id, UserID: alice, Events: slices.Clone(batches[batch])}); err != nil {
+		if _, _, err := s.Sessions.Append(t.Context(), session.Append{SessionID: id, UserID: alice, Events: slices.Clone(batches[batch])}); err != nil {
 			t.Errorf("%s: append %s: %v", name, batch, err)
 		}
 	}
@@ -258,7 +258,7 @@ func betweenRequests(
 			if e.ID == "" {
 				continue
 			}
-			if _, n, err := plain.Append(t.Context(), session.Append{SessionID: id, UserID: alice, Events: []session.Event{e}}); err != nil || n != 0 {
+			if _, n, err := plain.Sessions.Append(t.Context(), session.Append{SessionID: id, UserID: alice, Events: []session.Event{e}}); err != nil || n != 0 {
 				t.Errorf("%s: resend of %s: %d appended, %v", name, e.ID, n, err)
 			}
 		}

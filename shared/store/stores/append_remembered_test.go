@@ -55,7 +55,7 @@ func TestAppend_remembered_head(t *testing.T) {
 		mustCreate(t, s, alice, "s", nil)
 		mustAppendA(t, s, 1, 6)
 		before, expected := meter.Total(), int64(6)
-		if _, _, err := s.Append(t.Context(), session.Append{
+		if _, _, err := s.Sessions.Append(t.Context(), session.Append{
 			SessionID: "s", UserID: alice, ExpectedSeq: &expected, Events: []session.Event{ofA(t, 7)},
 		}); err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func TestAppend_remembered_head(t *testing.T) {
 		t.Parallel()
 		meter := &capacity.Meter{}
 		s := stores.New(meter.Around(storetest.Engine(t)))
-		if _, err := s.Create(t.Context(), session.New{
+		if _, err := s.Sessions.Create(t.Context(), session.New{
 			ID: "s", UserID: alice, AppName: "app", Agent: "agent", Metadata: json.RawMessage(fmt.Sprintf(`{"k":%q}`, incompressible(8<<10))),
 		}); err != nil {
 			t.Fatal(err)
@@ -143,7 +143,7 @@ func TestDelete_behind_an_unreadable_entry(t *testing.T) {
 			mustAppendA(t, s, 1, 2)
 			log := storetest.Text(t, storetest.Item(t, engine, table.NewKey("S#s", "HEAD")), "l")
 			storetest.Spoil(t, engine, table.NewKey("L#"+log, "E#0000000002"), table.Set(table.At(attribute), "of another form"))
-			if err := s.Delete(t.Context(), alice, "s"); err != nil {
+			if err := s.Sessions.Delete(t.Context(), alice, "s"); err != nil {
 				t.Error(err)
 			}
 			mustSweepAll(t, engine, 0)
@@ -233,10 +233,10 @@ func TestAppend_remembered_head_changes_nothing(t *testing.T) {
 		rewinds := rapid.IntRange(0, 9).Draw(r, "rewinds") == 0
 		return func(s *stores.Store, n int) error {
 			if rewinds {
-				_, err := s.Rewind(t.Context(), session.Rewind{SessionID: "s", UserID: alice, Before: invocation, Nonce: fmt.Sprint("nonce", n)})
+				_, err := s.History.Rewind(t.Context(), session.Rewind{SessionID: "s", UserID: alice, Before: invocation, Nonce: fmt.Sprint("nonce", n)})
 				return err
 			}
-			_, _, err := s.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{e}})
+			_, _, err := s.Sessions.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{e}})
 			return err
 		}
 	})

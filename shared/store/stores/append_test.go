@@ -48,7 +48,7 @@ func TestAppend(t *testing.T) {
 		mustCreate(t, s, alice, "again", nil)
 		first := mustAppend(t, s, alice, "again", event(t, "e1", "i", "a"), event(t, "e2", "i", "b"))
 		mustAppend(t, s, alice, "again", event(t, "", "i", "c"))
-		stored, n, err := s.Append(t.Context(), session.Append{
+		stored, n, err := s.Sessions.Append(t.Context(), session.Append{
 			SessionID: "again", UserID: alice,
 			Events: []session.Event{event(t, "e2", "i", "b"), event(t, "e3", "i", "d")},
 		})
@@ -65,7 +65,7 @@ func TestAppend(t *testing.T) {
 		mustCreate(t, s, alice, "own", nil)
 		first := mustAppend(t, s, alice, "own", event(t, "", "i", "a"))
 		again := event(t, first[0].ID, "i", "a")
-		_, n, err := s.Append(t.Context(), session.Append{SessionID: "own", UserID: alice, Events: []session.Event{again}})
+		_, n, err := s.Sessions.Append(t.Context(), session.Append{SessionID: "own", UserID: alice, Events: []session.Event{again}})
 		if err != nil || n != 0 {
 			t.Errorf("%d appended, %v; want a redelivery", n, err)
 		}
@@ -75,7 +75,7 @@ func TestAppend(t *testing.T) {
 		t.Parallel()
 		mustCreate(t, s, alice, "other", nil)
 		mustAppend(t, s, alice, "other", event(t, "e1", "i", "a"))
-		_, _, err := s.Append(t.Context(), session.Append{
+		_, _, err := s.Sessions.Append(t.Context(), session.Append{
 			SessionID: "other", UserID: alice,
 			Events: []session.Event{event(t, "", "i", "x"), event(t, "e1", "i", "b")},
 		})
@@ -94,7 +94,7 @@ func TestAppend(t *testing.T) {
 			expected int64
 			ok       bool
 		}{{1, false}, {0, true}, {0, false}, {1, true}} {
-			_, _, err := s.Append(t.Context(), session.Append{
+			_, _, err := s.Sessions.Append(t.Context(), session.Append{
 				SessionID: "expected", UserID: alice, ExpectedSeq: &step.expected,
 				Events: []session.Event{event(t, "", "i", "a")},
 			})
@@ -137,7 +137,7 @@ func TestAppend_racing_writers(t *testing.T) {
 				e := event(t, id, fmt.Sprintf("i%d", w), fmt.Sprintf("%d/%d", w, n))
 				err := fault.Of(fault.Busy)
 				for errors.Is(err, fault.Of(fault.Busy)) { // on a slow machine; nothing is stored then
-					_, _, err = s.Append(t.Context(), session.Append{
+					_, _, err = s.Sessions.Append(t.Context(), session.Append{
 						SessionID: "race", UserID: alice, Events: []session.Event{e},
 					})
 				}

@@ -33,7 +33,7 @@ func TestArtifacts_fork_of_many_names(t *testing.T) {
 			if used := meter.Total().Sub(before); used.Reads > most {
 				t.Errorf("a fork of %s with %d artifacts takes %v", f.of, n, used)
 			}
-			page, err := s.Artifacts(t.Context(), artifact.Query{UserID: alice, SessionID: f.id, Limit: n + 1})
+			page, err := s.Artifacts.Artifacts(t.Context(), artifact.Query{UserID: alice, SessionID: f.id, Limit: n + 1})
 			if err != nil || len(page.Versions) != n {
 				t.Errorf("%s has %d of %d artifacts, %v", f.id, len(page.Versions), n, err)
 			}

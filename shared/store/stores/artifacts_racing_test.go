@@ -29,7 +29,7 @@ func TestArtifacts_racing(t *testing.T) {
 			for w := range writers {
 				wg.Go(func() {
 					for i := range each {
-						_, err := s.PutArtifact(t.Context(), artifact.Put{
+						_, err := s.Artifacts.PutArtifact(t.Context(), artifact.Put{
 							SessionID: "race", UserID: alice, Name: "a", MimeType: "text/plain",
 							Body: []byte(fmt.Sprint(w, " ", i, big)),
 						})
@@ -46,7 +46,7 @@ func TestArtifacts_racing(t *testing.T) {
 			}
 			seen := map[string]bool{}
 			for _, n := range numbers {
-				_, content, err := s.Artifact(t.Context(), numbered("race", "a", n))
+				_, content, err := s.Artifacts.Artifact(t.Context(), numbered("race", "a", n))
 				if err != nil || seen[string(content)] {
 					t.Errorf("version %d: %v, seen before: %v", n, err, seen[string(content)])
 				}
@@ -73,7 +73,7 @@ func TestArtifacts_numbersEnd(t *testing.T) {
 	if err := inherit(t.Context(), s, alice, "fork", "source", map[string]int64{"a": math.MaxInt64}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.PutArtifact(t.Context(), artifact.Put{SessionID: "fork", UserID: alice, Name: "a", Body: []byte(randomText(t, 9000))})
+	_, err := s.Artifacts.PutArtifact(t.Context(), artifact.Put{SessionID: "fork", UserID: alice, Name: "a", Body: []byte(randomText(t, 9000))})
 	if !errors.Is(err, fault.Of(fault.Invalid)) {
 		t.Errorf("got %v, want it refused", err)
 	}

@@ -19,7 +19,7 @@ func refer(t testing.TB, s *stores.Store, id, name, uri string) (artifact.Versio
 	if err != nil || target == nil {
 		t.Fatalf("parse %s: %v, %v", uri, target, err)
 	}
-	return s.PutArtifact(t.Context(), artifact.Put{
+	return s.Artifacts.PutArtifact(t.Context(), artifact.Put{
 		SessionID: id, UserID: alice, Name: name, MimeType: artifact.URIList, Body: []byte(uri), Target: target,
 	})
 }
@@ -72,13 +72,13 @@ func TestArtifactReferences(t *testing.T) {
 		if err := n.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Create(t.Context(), n); err != nil {
+		if _, err := s.Sessions.Create(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 		mustPut(t, s, alice, "other-app", "a", "x")
 		mustPut(t, s, alice, "other-app", "user:a", "x")
 		mustPut(t, s, alice, "s1", "gone", "x")
-		if err := s.DeleteArtifact(t.Context(), alice, "s1", "gone"); err != nil {
+		if err := s.Artifacts.DeleteArtifact(t.Context(), alice, "s1", "gone"); err != nil {
 			t.Fatal(err)
 		}
 		for _, uri := range []string{
@@ -97,7 +97,7 @@ func TestArtifactReferences(t *testing.T) {
 	t.Run("to a deleted artifact still read its version", func(t *testing.T) {
 		mustPut(t, s, alice, "s1", "kept", "kept")
 		mustRefer(t, s, "s2", "keeps", "artifact://session/s1/kept/0")
-		if err := s.DeleteArtifact(t.Context(), alice, "s1", "kept"); err != nil {
+		if err := s.Artifacts.DeleteArtifact(t.Context(), alice, "s1", "kept"); err != nil {
 			t.Fatal(err)
 		}
 		mustRead(t, s, newest("s2", "keeps"), "kept")
@@ -107,7 +107,7 @@ func TestArtifactReferences(t *testing.T) {
 		mustCreate(t, s, alice, "brief", nil)
 		mustPut(t, s, alice, "brief", "a", "x")
 		mustRefer(t, s, "s2", "dangling", "artifact://session/brief/a/0")
-		if err := s.Delete(t.Context(), alice, "brief"); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, "brief"); err != nil {
 			t.Fatal(err)
 		}
 		mustRead(t, s, newest("s2", "dangling"), "")
@@ -209,7 +209,7 @@ func TestArtifactsInherited(t *testing.T) {
 	mustRead(t, s, newest("leaf", "b"), "own")
 	mustPut(t, s, alice, "leaf", "b", "leaf")
 	mustRefer(t, s, "leaf", "b", "artifact://session/leaf/a/1")
-	if err := s.DeleteArtifact(t.Context(), alice, "leaf", "a"); err != nil {
+	if err := s.Artifacts.DeleteArtifact(t.Context(), alice, "leaf", "a"); err != nil {
 		t.Fatal(err)
 	}
 	for _, limit := range []int{1, 2, 100} {

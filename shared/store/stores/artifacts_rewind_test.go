@@ -90,7 +90,7 @@ func TestArtifactsForked(t *testing.T) {
 	mustRead(t, s, newest("fork", "a"), big)
 
 	for _, id := range []string{"root", "leaf"} {
-		if err := s.Delete(t.Context(), alice, id); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestRewindOfMoreArtifactsThanATransactionHolds(t *testing.T) {
 	}
 	mustPut(t, s, alice, "many", "a0", "x")
 	mustAppend(t, s, alice, "many", named(t, "inv-1", delta))
-	_, err := s.Rewind(t.Context(), session.Rewind{SessionID: "many", UserID: alice, Before: "inv-1", Nonce: uuid.NewString()})
+	_, err := s.History.Rewind(t.Context(), session.Rewind{SessionID: "many", UserID: alice, Before: "inv-1", Nonce: uuid.NewString()})
 	if !errors.Is(err, fault.Of(fault.Invalid)) {
 		t.Errorf("got %v, want it refused", err)
 	}

@@ -19,7 +19,7 @@ import (
 
 func mustPut(t testing.TB, s *stores.Store, user, id, name, content string) artifact.Version {
 	t.Helper()
-	v, err := s.PutArtifact(t.Context(), artifact.Put{
+	v, err := s.Artifacts.PutArtifact(t.Context(), artifact.Put{
 		SessionID: id, UserID: user, Name: name, MimeType: "text/plain", Body: []byte(content),
 	})
 	if err != nil {
@@ -41,7 +41,7 @@ func numbered(id, name string, version int64) artifact.Ref {
 // mustRead checks the content of an artifact; "" means that it does not exist.
 func mustRead(t testing.TB, s *stores.Store, r artifact.Ref, want string) artifact.Version {
 	t.Helper()
-	v, content, err := s.Artifact(t.Context(), r)
+	v, content, err := s.Artifacts.Artifact(t.Context(), r)
 	if want == "" {
 		if !errors.Is(err, fault.Of(fault.NotFound)) {
 			t.Errorf("read %s of %s: got %q, %v; want not found", r.Name, r.SessionID, content, err)
@@ -62,7 +62,7 @@ func mustList(t testing.TB, s *stores.Store, user, id string, limit int) []strin
 	t.Helper()
 	out := []string{}
 	for after := ""; ; {
-		page, err := s.Artifacts(t.Context(), artifact.Query{SessionID: id, UserID: user, Limit: limit, After: after})
+		page, err := s.Artifacts.Artifacts(t.Context(), artifact.Query{SessionID: id, UserID: user, Limit: limit, After: after})
 		if err != nil {
 			t.Fatalf("list artifacts of %s: %v", id, err)
 		}
@@ -82,7 +82,7 @@ func mustVersions(t testing.TB, s *stores.Store, id, name string, limit int) []i
 	t.Helper()
 	out := []int64{}
 	for after := ""; ; {
-		page, err := s.ArtifactVersions(t.Context(), artifact.VersionQuery{
+		page, err := s.Artifacts.ArtifactVersions(t.Context(), artifact.VersionQuery{
 			SessionID: id, UserID: alice, Name: name, Limit: limit, After: after,
 		})
 		if err != nil {
@@ -141,7 +141,7 @@ func TestArtifacts(t *testing.T) {
 			randomText(t, artifact.MaxSize), strings.Repeat("z", artifact.MaxSize),
 		} {
 			v := mustPut(t, s, alice, "sizes", "blob", content)
-			got, back, err := s.Artifact(t.Context(), newest("sizes", "blob"))
+			got, back, err := s.Artifacts.Artifact(t.Context(), newest("sizes", "blob"))
 			if err != nil || !bytes.Equal(back, []byte(content)) || got != v || v.Size != int64(len(content)) {
 				t.Errorf("content %d of %d bytes: got %d bytes, %+v, %v", i, len(content), len(back), got, err)
 			}
@@ -151,7 +151,7 @@ func TestArtifacts(t *testing.T) {
 	t.Run("a deleted artifact reads as missing, its versions stay", func(t *testing.T) {
 		t.Parallel()
 		mustCreate(t, s, alice, "deleted", nil)
-		remove := func() error { return s.DeleteArtifact(t.Context(), alice, "deleted", "a") }
+		remove := func() error { return s.Artifacts.DeleteArtifact(t.Context(), alice, "deleted", "a") }
 		if err := remove(); !errors.Is(err, fault.Of(fault.NotFound)) {
 			t.Errorf("delete a missing artifact: %v", err)
 		}
@@ -181,13 +181,13 @@ func TestArtifacts(t *testing.T) {
 		mustCreate(t, s, alice, "hers", nil)
 		mustPut(t, s, alice, "hers", "a", "x")
 		for id, want := range map[string]fault.Kind{"none": fault.NotFound, "hers": fault.Forbidden} {
-			_, put := s.PutArtifact(t.Context(), artifact.Put{SessionID: id, UserID: bob, Name: "a"})
-			_, _, get := s.Artifact(t.Context(), artifact.Ref{SessionID: id, UserID: bob, Name: "a"})
-			_, list := s.Artifacts(t.Context(), artifact.Query{SessionID: id, UserID: bob, Limit: 1})
-			_, versions := s.ArtifactVersions(t.Context(), artifact.VersionQuery{SessionID: id, UserID: bob, Name: "a", Limit: 1})
+			_, put := s.Artifacts.PutArtifact(t.Context(), artifact.Put{SessionID: id, UserID: bob, Name: "a"})
+			_, _, get := s.Artifacts.Artifact(t.Context(), artifact.Ref{SessionID: id, UserID: bob, Name: "a"})
+			_, list := s.Artifacts.Artifacts(t.Context(), artifact.Query{SessionID: id, UserID: bob, Limit: 1})
+			_, versions := s.Artifacts.ArtifactVersions(t.Context(), artifact.VersionQuery{SessionID: id, UserID: bob, Name: "a", Limit: 1})
 			for what, err := range map[string]error{
 				"put": put, "get": get, "list": list, "versions": versions,
-				"delete": s.DeleteArtifact(t.Context(), bob, id, "a"),
+				"delete": s.Artifacts.DeleteArtifact(t.Context(), bob, id, "a"),
 			} {
 				if !errors.Is(err, fault.Of(want)) {
 					t.Errorf("%s of %s: %v", what, id, err)
@@ -200,7 +200,7 @@ func TestArtifacts(t *testing.T) {
 		t.Parallel()
 		mustCreate(t, s, alice, "brief", nil)
 		mustPut(t, s, alice, "brief", "a", randomText(t, 1<<20))
-		if err := s.Delete(t.Context(), alice, "brief"); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, "brief"); err != nil {
 			t.Fatal(err)
 		}
 		mustCreate(t, s, alice, "brief", nil)
@@ -231,7 +231,7 @@ func TestArtifacts_listed(t *testing.T) {
 			t.Errorf("limit %d (-want +got):\n%s", limit, diff)
 		}
 	}
-	page, err := s.Artifacts(t.Context(), artifact.Query{SessionID: "list", UserID: alice, Limit: len(want)})
+	page, err := s.Artifacts.Artifacts(t.Context(), artifact.Query{SessionID: "list", UserID: alice, Limit: len(want)})
 	if err != nil || page.Next != "" {
 		t.Errorf("a page with everything has a next page: %q, %v", page.Next, err)
 	}
@@ -245,7 +245,7 @@ func TestArtifacts_shared(t *testing.T) {
 		if err := n.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Create(t.Context(), n); err != nil {
+		if _, err := s.Sessions.Create(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -269,7 +269,7 @@ func TestArtifacts_shared(t *testing.T) {
 	}
 	mustRead(t, s, newest("two", "a"), "")
 	mustRead(t, s, numbered("two", "user:a", 0), "0")
-	if err := s.Delete(t.Context(), alice, "one"); err != nil {
+	if err := s.Sessions.Delete(t.Context(), alice, "one"); err != nil {
 		t.Fatal(err)
 	}
 	mustRead(t, s, numbered("two", "user:a", 0), "0")

@@ -16,7 +16,7 @@ import (
 // as they would be sent.
 func mustCatchUp(t *testing.T, s *stores.Store, from watch.From) []watch.Message {
 	t.Helper()
-	messages, err := s.CatchUp(t.Context(), alice, "s", from)
+	messages, err := s.Watching.CatchUp(t.Context(), alice, "s", from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestCatchUp_of_an_item_larger_than_a_message(t *testing.T) {
 		wantKinds(t, watch.From{Cursor: &watch.Cursor{Seq: 2, Offset: 26}}, "item.snapshot 0.3.0", "thread.status 0.3.0")
 		wantKinds(t, cursorOf(mustThread(t, s, "s")), "thread.status 0.3.0")
 	})
-	if _, err := s.End(t.Context(), ref, run.Completed, nil); err != nil {
+	if _, err := s.Runs.End(t.Context(), ref, run.Completed, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("sends no complete item after the end of the run", func(t *testing.T) {

@@ -60,7 +60,7 @@ func (c *counted) count(call hooks.Call, found []table.Item) []table.Item {
 func (c *counted) read(id string, limit int) []string {
 	c.t.Helper()
 	c.entries, c.ranges, c.searches, c.batches = 0, 0, 0, 0
-	page, err := c.Events(c.t.Context(), alice, id, session.EventQuery{View: session.Effective, Limit: limit})
+	page, err := c.Sessions.Events(c.t.Context(), alice, id, session.EventQuery{View: session.Effective, Limit: limit})
 	if err != nil {
 		c.t.Fatalf("read %s: %v", id, err)
 	}
@@ -207,7 +207,7 @@ func TestCompaction(t *testing.T) {
 		var pages [2]session.EventPage
 		for i := range pages {
 			var err error
-			if pages[i], err = s.Events(t.Context(), alice, "s", q); err != nil {
+			if pages[i], err = s.Sessions.Events(t.Context(), alice, "s", q); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -86,7 +86,7 @@ func TestEvents_pages_are_cut_by_bytes(t *testing.T) {
 	for range 5 {
 		mustAppend(t, s, alice, "bytes", event(t, "", "i", text))
 	}
-	page, err := s.Events(t.Context(), alice, "bytes", session.EventQuery{View: session.Effective, Limit: 100})
+	page, err := s.Sessions.Events(t.Context(), alice, "bytes", session.EventQuery{View: session.Effective, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,10 +109,10 @@ func TestEvents_of_others(t *testing.T) {
 		"another user's session": {bob, "hers", fault.Forbidden},
 		"an unknown session":     {alice, "none", fault.NotFound},
 	} {
-		if _, err := s.Events(t.Context(), tc.user, tc.id, session.EventQuery{Limit: 1}); !errors.Is(err, fault.Of(tc.want)) {
+		if _, err := s.Sessions.Events(t.Context(), tc.user, tc.id, session.EventQuery{Limit: 1}); !errors.Is(err, fault.Of(tc.want)) {
 			t.Errorf("read %s: %v", name, err)
 		}
-		_, _, err := s.Append(t.Context(), session.Append{
+		_, _, err := s.Sessions.Append(t.Context(), session.Append{
 			SessionID: tc.id, UserID: tc.user, Events: []session.Event{event(t, "", "i", "x")},
 		})
 		if !errors.Is(err, fault.Of(tc.want)) {
@@ -151,7 +151,7 @@ func TestAppend_when_answers_are_lost(t *testing.T) {
 	if got := len(mustEvents(t, s, alice, "lost", session.EventQuery{Limit: 200})); got != 61 {
 		t.Errorf("%d events, want 61", got)
 	}
-	state, err := s.State(t.Context(), alice, "lost")
+	state, err := s.Sessions.State(t.Context(), alice, "lost")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func TestChunks_when_answers_are_lost(t *testing.T) {
 		}
 		mustAppend(t, s, alice, "s", event(t, "", "i", b.String()))
 		mustSave(t, s, "s", "t1", fmt.Sprintf(`[{"id":"m%d","type":"user","text":%q}]`, n, b.String()))
-		if _, err := s.Task(t.Context(), alice, "s", "t1"); err != nil {
+		if _, err := s.Tasks.Task(t.Context(), alice, "s", "t1"); err != nil {
 			t.Errorf("the task after save %d: %v", n, err)
 		}
 	}

@@ -24,14 +24,14 @@ func judge(t *testing.T, s *stores.Store, user, kind string) {
 		ID: "f-" + user, UserID: user, OwnerID: alice, SessionID: "s", TaskID: "t", Type: kind, Text: remark,
 		CreatedTime: time.Now().UnixMilli(),
 	}
-	if err := errors.Join(s.AddFeedback(t.Context(), f), s.MarkTask(t.Context(), f)); err != nil {
+	if err := errors.Join(s.Feedback.AddFeedback(t.Context(), f), s.Feedback.MarkTask(t.Context(), f)); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func metadataOf(t *testing.T, s *stores.Store) string {
 	t.Helper()
-	got, err := s.Task(t.Context(), alice, "s", "t")
+	got, err := s.Tasks.Task(t.Context(), alice, "s", "t")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func metadataOf(t *testing.T, s *stores.Store) string {
 func mustBeErased(t *testing.T, s *stores.Store) {
 	t.Helper()
 	for range 20 {
-		if report, err := s.Erase(t.Context(), bob); err == nil && report.Status == erasure.Complete {
+		if report, err := s.Lifecycle.Erase(t.Context(), bob); err == nil && report.Status == erasure.Complete {
 			return
 		}
 	}
@@ -51,7 +51,7 @@ func mustBeErased(t *testing.T, s *stores.Store) {
 
 func saveJudged(t *testing.T, s *stores.Store, metadata string) error {
 	t.Helper()
-	_, _, err := s.Save(t.Context(), task.Save{SessionID: "s", UserID: alice, Task: task.Task{
+	_, _, err := s.Tasks.Save(t.Context(), task.Save{SessionID: "s", UserID: alice, Task: task.Task{
 		ID: "t", Bubbles: []byte(`[{"id":"b","type":"user","text":"x"}]`), Metadata: []byte(metadata),
 	}})
 	return err
@@ -78,7 +78,7 @@ func TestErasure_of_feedback(t *testing.T) {
 	if got := metadataOf(t, s); got != `{"own":1}` {
 		t.Errorf("metadata %s", got)
 	}
-	page, err := s.Tasks(t.Context(), task.Query{SessionID: "before", UserID: alice})
+	page, err := s.Tasks.Tasks(t.Context(), task.Query{SessionID: "before", UserID: alice})
 	if err != nil || len(page.Tasks) != 1 || strings.Contains(string(page.Tasks[0].Metadata), remark) {
 		t.Errorf("the fork shows %+v, %v", page.Tasks, err)
 	}
@@ -111,14 +111,14 @@ func TestErasure_of_feedback_cut_short(t *testing.T) {
 		}
 		judge(t, s, bob, task.Up)
 		cut := cutAfter(engine, n)
-		report, err := cut.Erase(t.Context(), bob)
+		report, err := cut.Lifecycle.Erase(t.Context(), bob)
 		whole = err == nil && report.Status == erasure.Complete
 		cuts++
 		mustBeErased(t, s)
 		if got := metadataOf(t, s); got != `{"own":1}` {
 			t.Errorf("interrupted after %d requests: metadata %s", n, got)
 		}
-		if page, err := s.ListFeedback(t.Context(), task.FeedbackQuery{UserID: bob, Limit: 10}); err != nil || len(page.Feedback) != 0 {
+		if page, err := s.Feedback.ListFeedback(t.Context(), task.FeedbackQuery{UserID: bob, Limit: 10}); err != nil || len(page.Feedback) != 0 {
 			t.Errorf("interrupted after %d requests: feedback %+v, %v", n, page, err)
 		}
 	}

@@ -29,11 +29,11 @@ func TestFork_of_a_malformed_header(t *testing.T) {
 			mustCreate(t, s, alice, "s", nil)
 			mustSave(t, s, "s", "t1", "[]", "i1")
 			storetest.Spoil(t, engine, table.NewKey("S#s", "HEAD"), table.Set(table.At(c.attribute), c.value))
-			_, err := s.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s", ID: "fork", Nonce: "1"})
+			_, err := s.History.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s", ID: "fork", Nonce: "1"})
 			if !errors.Is(err, table.ErrUnreadable) {
 				t.Errorf("the fork ended with %v, want %v", err, table.ErrUnreadable)
 			}
-			if _, _, err = s.Save(t.Context(), save("s", "t1", "[]", "i1", "i2")); !errors.Is(err, table.ErrUnreadable) {
+			if _, _, err = s.Tasks.Save(t.Context(), save("s", "t1", "[]", "i1", "i2")); !errors.Is(err, table.ErrUnreadable) {
 				t.Errorf("the save ended with %v, want %v", err, table.ErrUnreadable)
 			}
 		})

@@ -67,14 +67,14 @@ func TestFork_of_a_streaming_session(t *testing.T) {
 	})
 	t.Run("a document of the fork", func(t *testing.T) {
 		var doc bytes.Buffer
-		if err := s.Export(t.Context(), alice, "whole", archive.NewWriter(&doc)); err != nil {
+		if err := s.Archives.Export(t.Context(), alice, "whole", archive.NewWriter(&doc)); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(doc.String(), "of the item") {
 			t.Error("the item is exported with the fork")
 		}
 		other := newStore(t)
-		if _, err := other.Import(t.Context(), upload(t, doc.Bytes())); err != nil {
+		if _, err := other.Archives.Import(t.Context(), upload(t, doc.Bytes())); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -50,7 +50,7 @@ func TestFork_record(t *testing.T) {
 			t.Fatalf("an interrupted fork: %v", err)
 		}
 		fixture.Fork(t, s, "source", "fork", nil)
-		tree, err := s.Forks(t.Context(), session.TreeQuery{UserID: alice, SessionID: "source"})
+		tree, err := s.History.Forks(t.Context(), session.TreeQuery{UserID: alice, SessionID: "source"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestFork_record(t *testing.T) {
 			t.Errorf("forks (-want +got):\n%s", diff)
 		}
 		for _, id := range []string{"source", "fork"} {
-			if err := s.Delete(t.Context(), alice, id); err != nil {
+			if err := s.Sessions.Delete(t.Context(), alice, id); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -74,7 +74,7 @@ func TestFork_record(t *testing.T) {
 		engine := storetest.Engine(t)
 		s := stores.New(engine)
 		chat(t, s, "source", 2)
-		racing := stores.New(beforeTransaction(engine, func() error { return s.Delete(t.Context(), alice, "source") }))
+		racing := stores.New(beforeTransaction(engine, func() error { return s.Sessions.Delete(t.Context(), alice, "source") }))
 		if err := tryFork(t, racing, "source", "late"); !errors.Is(err, fault.Of(fault.NotFound)) {
 			t.Errorf("a fork of a session that was deleted meanwhile: %v", err)
 		}
@@ -88,14 +88,14 @@ func TestFork_record(t *testing.T) {
 		chat(t, s, "source", 2)
 		f := session.ForkOf{SessionID: "source", UserID: alice, ID: "fork", Nonce: uuid.NewString()}
 		for range 2 { // the second one is a repetition
-			if _, err := s.Fork(t.Context(), f); err != nil {
+			if _, err := s.History.Fork(t.Context(), f); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Delete(t.Context(), alice, "source"); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, "source"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := afterGrace(engine).Sweep(t.Context()); err != nil {
+		if _, err := afterGrace(engine).Lifecycle.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := mustEvents(t, s, alice, "fork", session.EventQuery{}); len(got) != 5 {
@@ -106,7 +106,7 @@ func TestFork_record(t *testing.T) {
 
 func tryFork(t *testing.T, s *stores.Store, id, fork string) error {
 	t.Helper()
-	_, err := s.Fork(t.Context(), session.ForkOf{SessionID: id, UserID: alice, ID: fork, Nonce: uuid.NewString()})
+	_, err := s.History.Fork(t.Context(), session.ForkOf{SessionID: id, UserID: alice, ID: fork, Nonce: uuid.NewString()})
 	return err
 }
 
@@ -131,7 +131,7 @@ func sweptEmpty(t *testing.T, engine table.Engine) {
 	t.Helper()
 	later := afterGrace(engine)
 	for range 2 { // a source is due once its last fork is gone
-		if _, err := later.Sweep(t.Context()); err != nil {
+		if _, err := later.Lifecycle.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

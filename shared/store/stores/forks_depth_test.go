@@ -53,7 +53,7 @@ func atDepth(t *testing.T, depth int) map[string]capacity.Usage {
 	}
 	var inherited string
 	measure("list", func(s *stores.Store) error {
-		page, err := s.Tasks(t.Context(), task.Query{UserID: alice, SessionID: deep})
+		page, err := s.Tasks.Tasks(t.Context(), task.Query{UserID: alice, SessionID: deep})
 		if err == nil && len(page.Tasks) != 1 {
 			err = fmt.Errorf("%d tasks", len(page.Tasks))
 		}
@@ -63,7 +63,7 @@ func atDepth(t *testing.T, depth int) map[string]capacity.Usage {
 		return err
 	})
 	measure("task by id", func(s *stores.Store) error {
-		_, err := s.Task(t.Context(), alice, deep, inherited)
+		_, err := s.Tasks.Task(t.Context(), alice, deep, inherited)
 		return err
 	})
 	measure("new task", func(s *stores.Store) error {
@@ -71,10 +71,10 @@ func atDepth(t *testing.T, depth int) map[string]capacity.Usage {
 		return nil
 	})
 	measure("fork", func(s *stores.Store) error { mustFork(t, s, deep, "again", nil); return nil })
-	measure("delete", func(s *stores.Store) error { return s.Delete(t.Context(), alice, "again") })
+	measure("delete", func(s *stores.Store) error { return s.Sessions.Delete(t.Context(), alice, "again") })
 	measure("fork before the first", func(s *stores.Store) error { mustFork(t, s, deep, "first", new("i0")); return nil })
 	measure("rewind", func(s *stores.Store) error {
-		_, err := s.Rewind(t.Context(), session.Rewind{UserID: alice, SessionID: deep, Before: "i0", Nonce: mustID(t)})
+		_, err := s.History.Rewind(t.Context(), session.Rewind{UserID: alice, SessionID: deep, Before: "i0", Nonce: mustID(t)})
 		return err
 	})
 	return out
@@ -138,7 +138,7 @@ func TestDepth_shows_what_copies_would(t *testing.T) {
 	}
 	deep := fmt.Sprint("d", depth)
 	for n := 0; n < depth; n += 3 {
-		if err := s.Delete(t.Context(), alice, fmt.Sprint("d", n)); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, fmt.Sprint("d", n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -157,12 +157,12 @@ func TestDepth_shows_what_copies_would(t *testing.T) {
 	if got := lines("", mustTree(t, s, session.TreeQuery{UserID: alice, SessionID: deep}).Root); len(got) < depth+1 {
 		t.Errorf("the tree has %d sessions", len(got))
 	}
-	page, err := s.Tasks(t.Context(), task.Query{UserID: alice, SessionID: deep})
+	page, err := s.Tasks.Tasks(t.Context(), task.Query{UserID: alice, SessionID: deep})
 	if err != nil || len(page.Tasks) != depth {
 		t.Fatalf("%d tasks, %v", len(page.Tasks), err)
 	}
 	for _, want := range page.Tasks {
-		got, err := s.Task(t.Context(), alice, deep, want.ID)
+		got, err := s.Tasks.Task(t.Context(), alice, deep, want.ID)
 		if err != nil || string(got.Bubbles) != string(want.Bubbles) {
 			t.Errorf("task %s: %s, %v", want.ID, got.Bubbles, err)
 		}

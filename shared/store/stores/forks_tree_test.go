@@ -29,7 +29,7 @@ func lines(above string, b session.Branch) []string {
 
 func mustTree(t *testing.T, s *stores.Store, q session.TreeQuery) session.TreePage {
 	t.Helper()
-	page, err := s.Forks(t.Context(), q)
+	page, err := s.History.Forks(t.Context(), q)
 	if err != nil {
 		t.Fatalf("tree of %+v: %v", q, err)
 	}
@@ -49,7 +49,7 @@ func TestForks_pages(t *testing.T) {
 		mustFork(t, s, f[0], f[1], nil)
 	}
 	for _, id := range []string{"root", "aa", "c"} {
-		if err := s.Delete(t.Context(), alice, id); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,10 +85,10 @@ func TestForks_pages(t *testing.T) {
 	q.Limit = 2
 	q.After = mustTree(t, s, q).Next
 	for _, after := range []string{"x", "a/b/c/d", q.After + "x"} {
-		_, err := s.Forks(t.Context(), session.TreeQuery{UserID: alice, SessionID: "deep", After: after})
+		_, err := s.History.Forks(t.Context(), session.TreeQuery{UserID: alice, SessionID: "deep", After: after})
 		wantKind(t, err, fault.Malformed)
 	}
-	_, err := s.Forks(t.Context(), session.TreeQuery{UserID: alice, SessionID: "other", After: q.After})
+	_, err := s.History.Forks(t.Context(), session.TreeQuery{UserID: alice, SessionID: "other", After: q.After})
 	wantKind(t, err, fault.Malformed)
 	alone := mustTree(t, s, session.TreeQuery{UserID: alice, SessionID: "a", Alone: true})
 	if alone.Root.ID != "a" || len(alone.Root.Children) != 0 || alone.Next != "" {
@@ -115,7 +115,7 @@ func TestForks_of_one_session(t *testing.T) {
 		}
 		remove := func(id string) func() {
 			return func() {
-				if err := s.Delete(t.Context(), alice, id); err != nil {
+				if err := s.Sessions.Delete(t.Context(), alice, id); err != nil {
 					t.Fatal(err)
 				}
 			}

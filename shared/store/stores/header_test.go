@@ -98,7 +98,7 @@ func TestHeader_attributes(t *testing.T) {
 	}
 	engine := storetest.Engine(t)
 	s := stores.New(engine, options...)
-	if _, err := s.Create(t.Context(), session.New{
+	if _, err := s.Sessions.Create(t.Context(), session.New{
 		ID: "root", UserID: alice, Agent: "agent", AppName: "app", Name: "root", Metadata: []byte(`{"a":1}`), Retention: 60, Nonce: "1",
 	}); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestHeader_attributes(t *testing.T) {
 		t.Helper()
 		clock.forward(time.Second)
 		f := session.ForkOf{UserID: alice, SessionID: of, ID: id, Nonce: "fork " + id, KeyedBy: "key of " + id}
-		if _, err := s.Fork(t.Context(), f); err != nil {
+		if _, err := s.History.Fork(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
 		return storetest.Item(t, engine, table.NewKey("S#"+id, "HEAD"))
@@ -118,7 +118,7 @@ func TestHeader_attributes(t *testing.T) {
 	mustRewind(t, s, "s", "i2")
 	fork("s", "first")
 	name := "renamed"
-	if _, err := s.Update(t.Context(), alice, "s", session.Patch{Name: &name}); err != nil {
+	if _, err := s.Sessions.Update(t.Context(), alice, "s", session.Patch{Name: &name}); err != nil {
 		t.Fatal(err)
 	}
 	mustStart(t, s, startOf(t, "s", "failed", "go"))
@@ -150,7 +150,7 @@ func TestHeader_attributes(t *testing.T) {
 		other := storetest.Engine(t)
 		u := upload(t, doc)
 		u.UserID, u.KeyedBy = alice, "key of the import"
-		if _, err := stores.New(other, options...).Import(t.Context(), u); err != nil {
+		if _, err := stores.New(other, options...).Archives.Import(t.Context(), u); err != nil {
 			t.Fatal(err)
 		}
 		wantOrigins(t, exported, storetest.Item(t, other, key), "header in import_commit.go", func(attribute string) origin {

@@ -21,7 +21,7 @@ func impossibleNames() []string {
 func mustExport(t *testing.T, s *stores.Store) []byte {
 	t.Helper()
 	var doc bytes.Buffer
-	if err := s.Export(t.Context(), alice, "s", archive.NewWriter(&doc)); err != nil {
+	if err := s.Archives.Export(t.Context(), alice, "s", archive.NewWriter(&doc)); err != nil {
 		t.Fatalf("export: %v", err)
 	}
 	return doc.Bytes()
@@ -33,7 +33,7 @@ func mustMove(t *testing.T, doc []byte, opts ...stores.Option) *stores.Store {
 	s := newStore(t, opts...)
 	u := upload(t, doc)
 	u.UserID = alice
-	if _, err := s.Import(t.Context(), u); err != nil {
+	if _, err := s.Archives.Import(t.Context(), u); err != nil {
 		t.Fatalf("import: %v\n%s", err, doc)
 	}
 	return s

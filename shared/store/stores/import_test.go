@@ -31,18 +31,18 @@ func document(t *testing.T) []byte {
 	mustPut(t, s, alice, "moved", "own", randomText(t, 10<<10))
 	mustPut(t, s, alice, "moved", "user:shared", randomText(t, 10<<10))
 	mustPut(t, s, alice, "moved", "user:shared", "small")
-	if _, _, err := s.Save(t.Context(), task.Save{SessionID: "moved", UserID: alice, Task: task.Task{
+	if _, _, err := s.Tasks.Save(t.Context(), task.Save{SessionID: "moved", UserID: alice, Task: task.Task{
 		ID: "t1", Bubbles: []byte(`[{"id":"b","type":"agent","text":"x"}]`),
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.AddFeedback(t.Context(), task.Feedback{
+	if err := s.Feedback.AddFeedback(t.Context(), task.Feedback{
 		ID: "f1", UserID: alice, SessionID: "moved", TaskID: "t1", Type: task.Up, CreatedTime: 1,
 	}); err != nil {
 		t.Fatal(err)
 	}
 	var doc bytes.Buffer
-	if err := s.Export(t.Context(), alice, "moved", archive.NewWriter(&doc)); err != nil {
+	if err := s.Archives.Export(t.Context(), alice, "moved", archive.NewWriter(&doc)); err != nil {
 		t.Fatal(err)
 	}
 	return doc.Bytes()
@@ -76,11 +76,11 @@ func TestImport_broken_off(t *testing.T) {
 	engine := storetest.Engine(t)
 	whole := stores.New(engine)
 	for n, landed := int64(1), false; !landed; n++ {
-		_, err := cutAfter(engine, n).Import(t.Context(), upload(t, doc))
+		_, err := cutAfter(engine, n).Archives.Import(t.Context(), upload(t, doc))
 		if err != nil && !errors.Is(err, errCut) {
 			t.Fatalf("cut after %d requests: %v", n, err)
 		}
-		_, gone := whole.Get(t.Context(), bob, "moved")
+		_, gone := whole.Sessions.Get(t.Context(), bob, "moved")
 		if landed = gone == nil; landed {
 			break
 		}
@@ -92,7 +92,7 @@ func TestImport_broken_off(t *testing.T) {
 			mustSweepAll(t, engine, n)
 		}
 	}
-	p, err := whole.Import(t.Context(), upload(t, doc))
+	p, err := whole.Archives.Import(t.Context(), upload(t, doc))
 	if err != nil || p.Session == nil {
 		t.Fatalf("again: %+v, %v", p, err)
 	}
@@ -100,20 +100,20 @@ func TestImport_broken_off(t *testing.T) {
 		t.Errorf("%d events", len(got))
 	}
 	mustRead := func(name string, size int) {
-		_, content, err := whole.Artifact(t.Context(), artifact.Ref{SessionID: "moved", UserID: bob, Name: name, Version: new(int64)})
+		_, content, err := whole.Artifacts.Artifact(t.Context(), artifact.Ref{SessionID: "moved", UserID: bob, Name: name, Version: new(int64)})
 		if err != nil || len(content) != size {
 			t.Errorf("%s: %d bytes, %v", name, len(content), err)
 		}
 	}
 	mustRead("own", 10<<10)
 	mustRead("user:shared", 10<<10)
-	if found, err := whole.FindTask(t.Context(), bob, "t1"); err != nil || found != "moved" {
+	if found, err := whole.Feedback.FindTask(t.Context(), bob, "t1"); err != nil || found != "moved" {
 		t.Errorf("task in %q, %v", found, err)
 	}
-	if err := whole.Delete(t.Context(), bob, "moved"); err != nil {
+	if err := whole.Sessions.Delete(t.Context(), bob, "moved"); err != nil {
 		t.Fatal(err)
 	}
-	report, err := whole.Erase(t.Context(), bob)
+	report, err := whole.Lifecycle.Erase(t.Context(), bob)
 	if err != nil || report.Removed.Imports != 1 || report.Removed.Artifacts != 2 {
 		t.Errorf("erased %+v, %v", report, err)
 	}
@@ -123,14 +123,14 @@ func TestImport_broken_off(t *testing.T) {
 // mustBeNothing checks that nothing of an import is visible.
 func mustBeNothing(t *testing.T, s *stores.Store, n int64) {
 	t.Helper()
-	list, err := s.ListFeedback(t.Context(), task.FeedbackQuery{UserID: bob, Limit: 10})
+	list, err := s.Feedback.ListFeedback(t.Context(), task.FeedbackQuery{UserID: bob, Limit: 10})
 	if err != nil || len(list.Feedback) > 0 {
 		t.Errorf("cut after %d requests: feedback %+v, %v", n, list, err)
 	}
-	if found, err := s.FindTask(t.Context(), bob, "t1"); !errors.Is(err, fault.Of(fault.NotFound)) {
+	if found, err := s.Feedback.FindTask(t.Context(), bob, "t1"); !errors.Is(err, fault.Of(fault.NotFound)) {
 		t.Errorf("cut after %d requests: task in %q, %v", n, found, err)
 	}
-	if all, err := s.List(t.Context(), session.ListQuery{UserID: bob, Limit: 10}); err != nil || len(all.Sessions) > 0 {
+	if all, err := s.Sessions.List(t.Context(), session.ListQuery{UserID: bob, Limit: 10}); err != nil || len(all.Sessions) > 0 {
 		t.Errorf("cut after %d requests: %+v, %v", n, all, err)
 	}
 }
@@ -140,13 +140,13 @@ func mustSweepAll(t *testing.T, engine table.Engine, n int64) {
 	t.Helper()
 	for day := 2; day < 5; day++ {
 		s := stores.New(engine, stores.WithClock(func() time.Time { return time.Now().AddDate(0, 0, day) }))
-		if _, err := s.SweepImports(t.Context()); err != nil {
+		if _, err := s.Archives.SweepImports(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.SweepErasures(t.Context()); err != nil {
+		if _, err := s.Lifecycle.SweepErasures(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Sweep(t.Context()); err != nil {
+		if _, err := s.Lifecycle.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -168,21 +168,21 @@ func TestImport_conflicts(t *testing.T) {
 	mustCreate(t, s, bob, "other", session.Delta{"user:b": []byte(`"mine"`)})
 	mustPut(t, s, bob, "other", "user:shared", "mine")
 	u := upload(t, doc)
-	p, err := s.Import(t.Context(), u)
+	p, err := s.Archives.Import(t.Context(), u)
 	if err != nil || strings.Join(p.Kept, " ") != "user:b user:shared" {
 		t.Fatalf("kept %v, %v", p.Kept, err)
 	}
-	_, content, err := s.Artifact(t.Context(), artifact.Ref{SessionID: "moved", UserID: bob, Name: "user:shared"})
+	_, content, err := s.Artifacts.Artifact(t.Context(), artifact.Ref{SessionID: "moved", UserID: bob, Name: "user:shared"})
 	if err != nil || string(content) != "mine" {
 		t.Errorf("got %q, %v", content, err)
 	}
 	again := upload(t, doc)
 	again.ImportID = "another"
-	if _, err := s.Import(t.Context(), again); !errors.Is(err, fault.Of(fault.Conflict)) {
+	if _, err := s.Archives.Import(t.Context(), again); !errors.Is(err, fault.Of(fault.Conflict)) {
 		t.Errorf("an id that is taken: %v", err)
 	}
 	again.SessionID = "elsewhere"
-	if p, err := s.Import(t.Context(), again); err != nil || p.Session.ID != "elsewhere" {
+	if p, err := s.Archives.Import(t.Context(), again); err != nil || p.Session.ID != "elsewhere" {
 		t.Errorf("another id: %+v, %v", p, err)
 	}
 }
@@ -197,21 +197,21 @@ func TestImport_redelivered(t *testing.T) {
 	mustAppend(t, from, alice, "batch", batch...)
 	mustAppend(t, from, alice, "batch", event(t, "four", "i4", "x"))
 	var doc bytes.Buffer
-	if err := from.Export(t.Context(), alice, "batch", archive.NewWriter(&doc)); err != nil {
+	if err := from.Archives.Export(t.Context(), alice, "batch", archive.NewWriter(&doc)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := to.Import(t.Context(), upload(t, doc.Bytes())); err != nil {
+	if _, err := to.Archives.Import(t.Context(), upload(t, doc.Bytes())); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range batch {
-		_, n, err := to.Append(t.Context(), session.Append{SessionID: "batch", UserID: bob, Events: []session.Event{e}})
+		_, n, err := to.Sessions.Append(t.Context(), session.Append{SessionID: "batch", UserID: bob, Events: []session.Event{e}})
 		if err != nil || n != 0 {
 			t.Errorf("%s is appended once more: %d, %v", e.ID, n, err)
 		}
 	}
 	for _, id := range []string{"i3", "i2", "i1"} {
 		r := session.Rewind{SessionID: "batch", UserID: bob, Before: id, Nonce: id}
-		if _, err := to.Rewind(t.Context(), r); err != nil {
+		if _, err := to.History.Rewind(t.Context(), r); err != nil {
 			t.Errorf("rewind before %s: %v", id, err)
 		}
 	}
@@ -225,7 +225,7 @@ func TestImport_hidden_changes_behind_the_initial_state(t *testing.T) {
 	mustCreate(t, from, alice, "s", session.Delta{"a": []byte("1"), "b": []byte("1")})
 	first := mustEvents(t, from, alice, "s", session.EventQuery{})[0].InvocationID
 	mustAppend(t, from, alice, "s", stateEvent(t, "hidden", map[string]any{"a": 2, "c": 2}))
-	if _, err := from.Rewind(t.Context(), session.Rewind{
+	if _, err := from.History.Rewind(t.Context(), session.Rewind{
 		SessionID: "s", UserID: alice, Before: "hidden", Scopes: []session.Scope{session.ScopeUser}, Nonce: "n",
 	}); err != nil {
 		t.Fatal(err)
@@ -233,10 +233,10 @@ func TestImport_hidden_changes_behind_the_initial_state(t *testing.T) {
 	mustAppend(t, from, alice, "s", stateEvent(t, "shown", map[string]any{"d": 3}))
 	mustFork(t, from, "s", "f", nil)
 	var doc bytes.Buffer
-	if err := from.Export(t.Context(), alice, "f", archive.NewWriter(&doc)); err != nil {
+	if err := from.Archives.Export(t.Context(), alice, "f", archive.NewWriter(&doc)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := to.Import(t.Context(), upload(t, doc.Bytes())); err != nil {
+	if _, err := to.Archives.Import(t.Context(), upload(t, doc.Bytes())); err != nil {
 		t.Fatal(err)
 	}
 	for before, want := range map[string]session.Values{
@@ -244,10 +244,10 @@ func TestImport_hidden_changes_behind_the_initial_state(t *testing.T) {
 		first:   {"a": []byte("1"), "b": []byte("1")},
 	} {
 		for user, s := range map[string]*stores.Store{alice: from, bob: to} {
-			if _, err := s.Rewind(t.Context(), session.Rewind{SessionID: "f", UserID: user, Before: before, Nonce: before}); err != nil {
+			if _, err := s.History.Rewind(t.Context(), session.Rewind{SessionID: "f", UserID: user, Before: before, Nonce: before}); err != nil {
 				t.Fatal(err)
 			}
-			state, err := s.State(t.Context(), user, "f")
+			state, err := s.Sessions.State(t.Context(), user, "f")
 			if diff := cmp.Diff(want, state.Session); diff != "" || err != nil {
 				t.Errorf("before %s %s has (-want +got): %v\n%s", before, user, err, diff)
 			}

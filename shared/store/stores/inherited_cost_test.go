@@ -29,7 +29,7 @@ func TestInherited_by_id(t *testing.T) {
 			mustSave(t, s, "s", fmt.Sprint("task-", i), bubbles("1"))
 		}
 		mustFork(t, s, "s", "f", nil)
-		page, err := s.Tasks(t.Context(), task.Query{UserID: alice, SessionID: "f", Limit: 10})
+		page, err := s.Tasks.Tasks(t.Context(), task.Query{UserID: alice, SessionID: "f", Limit: 10})
 		if err != nil || len(page.Tasks) != 10 {
 			t.Fatalf("%d tasks, %v", len(page.Tasks), err)
 		}
@@ -37,7 +37,7 @@ func TestInherited_by_id(t *testing.T) {
 		_, rest, _ := strings.Cut(last, ".")
 		for id, is := range map[string]bool{first: true, last: true, "none": false, "none." + rest: false} {
 			before := meter.Total()
-			_, err := s.Task(t.Context(), alice, "f", id)
+			_, err := s.Tasks.Task(t.Context(), alice, "f", id)
 			bound := float64(most)
 			if id == "none."+rest {
 				bound += float64(n) / 30

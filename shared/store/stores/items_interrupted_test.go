@@ -18,7 +18,7 @@ func TestComplete_that_stopped(t *testing.T) {
 	whole := (session.Event{Author: "agent"}).With("content", []byte(`{"role":"model","parts":[{"text":"done"}]}`))
 	open := func(t *testing.T, p *pushing) run.Item {
 		t.Helper()
-		_, it, err := p.other.OpenPush(t.Context(), p.ref, "item", nil)
+		_, it, err := p.other.Runs.OpenPush(t.Context(), p.ref, "item", nil)
 		if err != nil || it == nil {
 			t.Fatalf("the item is %v, %v", it, err)
 		}
@@ -39,7 +39,7 @@ func TestComplete_that_stopped(t *testing.T) {
 			"another item begins": func(t *testing.T, p *pushing) {
 				t.Helper()
 				begun := (session.Event{ID: "next", Author: "agent", InvocationID: p.ref.RunID}).With("content", []byte(`{"role":"model"}`))
-				if _, err := p.other.BeginItem(t.Context(), p.ref, begun); err != nil {
+				if _, err := p.other.Runs.BeginItem(t.Context(), p.ref, begun); err != nil {
 					t.Error(err)
 				}
 			},
@@ -50,7 +50,7 @@ func TestComplete_that_stopped(t *testing.T) {
 				if err := open(t, p).FlushAt(t.Context(), 1, []run.Delta{{Text: text}}); err != nil {
 					t.Fatal(err)
 				}
-				_, it, err := stopping(p.engine, "E#").OpenPush(t.Context(), p.ref, "item", nil)
+				_, it, err := stopping(p.engine, "E#").Runs.OpenPush(t.Context(), p.ref, "item", nil)
 				if err != nil {
 					t.Fatal(err)
 				}

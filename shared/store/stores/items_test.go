@@ -27,7 +27,7 @@ func TestItems(t *testing.T) {
 		}
 		mustFlush(t, it, strings.Repeat("x", 60<<10)) // more than one frame
 		want.WriteString(strings.Repeat("x", 60<<10))
-		again, err := s.OpenItem(t.Context(), ref, "mine")
+		again, err := s.Runs.OpenItem(t.Context(), ref, "mine")
 		if err != nil || again == nil || again.Offset() != it.Offset() {
 			t.Fatalf("open: %v, %v", again, err)
 		}
@@ -37,7 +37,7 @@ func TestItems(t *testing.T) {
 		mustFlush(t, again, "from another")
 		mustFlush(t, it, " and the first") // reads what the other wrote
 		want.WriteString("from another and the first")
-		if _, err := s.BeginItem(t.Context(), ref, whole(t, "next")); err != nil { // completes the previous item
+		if _, err := s.Runs.BeginItem(t.Context(), ref, whole(t, "next")); err != nil { // completes the previous item
 			t.Fatal(err)
 		}
 		items := mustThread(t, s, "s").Items
@@ -99,26 +99,26 @@ func TestItems_others(t *testing.T) {
 	})
 	t.Run("a failed rewind cancels no run", func(t *testing.T) {
 		r := session.Rewind{UserID: alice, SessionID: "s", Before: "unknown", Nonce: mustID(t), CancelRun: true}
-		_, err := s.Rewind(t.Context(), r)
+		_, err := s.History.Rewind(t.Context(), r)
 		wantKind(t, err, fault.NotFound)
 		wantThread(t, s, "s", "in_progress", "1:before", "2:go", "3:ab (in_progress)", "4:meanwhile")
 	})
 	t.Run("a rewind is refused until the run ends", func(t *testing.T) {
 		r := session.Rewind{UserID: alice, SessionID: "s", Before: "r1", Nonce: mustID(t)}
-		_, err := s.Rewind(t.Context(), r)
+		_, err := s.History.Rewind(t.Context(), r)
 		wantKind(t, err, fault.Conflict)
 		r.CancelRun = true
-		if _, err := s.Rewind(t.Context(), r); err != nil {
+		if _, err := s.History.Rewind(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 		wantThread(t, s, "s", "idle", "1:before")
 	})
 	t.Run("another user is refused", func(t *testing.T) {
-		_, err := s.Run(t.Context(), run.Ref{UserID: bob, SessionID: "s", RunID: "r1"})
+		_, err := s.Runs.Run(t.Context(), run.Ref{UserID: bob, SessionID: "s", RunID: "r1"})
 		wantKind(t, err, fault.Forbidden)
-		_, err = s.Run(t.Context(), refOf("s", "unknown"))
+		_, err = s.Runs.Run(t.Context(), refOf("s", "unknown"))
 		wantKind(t, err, fault.NotFound)
-		_, err = s.Start(t.Context(), startOf(t, "nowhere", "r", "x"))
+		_, err = s.Runs.Start(t.Context(), startOf(t, "nowhere", "r", "x"))
 		wantKind(t, err, fault.NotFound)
 	})
 }
@@ -153,7 +153,7 @@ func TestItems_of_a_deleted_session(t *testing.T) {
 			mustStart(t, s, startOf(t, id, "r1", "go"))
 			it := mustBegin(t, s, refOf(id, "r1"), "")
 			mustFlush(t, it, strings.Repeat("a", 500))
-			if err := s.Delete(t.Context(), alice, id); err != nil {
+			if err := s.Sessions.Delete(t.Context(), alice, id); err != nil {
 				t.Fatal(err)
 			}
 			wantKind(t, flush(t.Context(), it, text), fault.NotFound)

@@ -39,7 +39,7 @@ func mustMeasure(t *testing.T, opts ...stores.Option) (c limitCost) {
 	measure(&c.large, func() { mustAppend(t, s, alice, "s", big) })
 	measure(&c.start, func() { mustStart(t, s, startOf(t, "s", "r", "hi")) })
 	measure(&c.end, func() { mustEnd(t, s, refOf("s", "r"), run.Completed, nil) })
-	if err := s.Delete(t.Context(), alice, "first"); err != nil {
+	if err := s.Sessions.Delete(t.Context(), alice, "first"); err != nil {
 		t.Fatal(err)
 	}
 	clock.forward(59 * time.Minute)
@@ -47,7 +47,7 @@ func mustMeasure(t *testing.T, opts ...stores.Option) (c limitCost) {
 	clock.forward(2 * time.Minute)
 	measure(&c.look, func() { mustSweep(t, s, 0) })
 	measure(&c.remove, func() {
-		if err := s.Delete(t.Context(), alice, "s"); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, "s"); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -28,7 +28,7 @@ func TestList_cost(t *testing.T) {
 				t.Helper()
 				q.UserID, q.Limit = alice, n
 				before := meter.Total()
-				page, err := s.List(t.Context(), q)
+				page, err := s.Sessions.List(t.Context(), q)
 				if err != nil || len(page.Sessions) != n || page.Exact != q.Exact {
 					t.Fatalf("%d sessions of %d, %v", len(page.Sessions), n, err)
 				}
@@ -57,13 +57,13 @@ func TestList_exact(t *testing.T) {
 	mustAppend(t, s, alice, "first", event(t, "", "i", "on top"))
 	onTop := mustGet(t, s, "first").UpdatedTime
 	mustAppend(t, s, alice, "first", event(t, "", "i", "still there"))
-	if err := s.Delete(t.Context(), alice, "gone"); err != nil {
+	if err := s.Sessions.Delete(t.Context(), alice, "gone"); err != nil {
 		t.Fatal(err)
 	}
 
 	rows := func(exact bool) []session.Row {
 		t.Helper()
-		page, err := s.List(t.Context(), session.ListQuery{UserID: alice, Limit: 10, Exact: exact})
+		page, err := s.Sessions.List(t.Context(), session.ListQuery{UserID: alice, Limit: 10, Exact: exact})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func TestRewind_before_a_concurrent_append(t *testing.T) {
 	t.Parallel()
 	inTheMidst(t, func(s *stores.Store, id string) {
 		r := session.Rewind{UserID: alice, SessionID: id, Before: "late", DryRun: true, Nonce: "r"}
-		planned, err := s.Rewind(t.Context(), r)
+		planned, err := s.History.Rewind(t.Context(), r)
 		if errors.Is(err, fault.Of(fault.NotFound)) {
 			return
 		}
@@ -44,7 +44,7 @@ func TestRewind_before_a_concurrent_append(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.DryRun = false
-		done, err := s.Rewind(t.Context(), r)
+		done, err := s.History.Rewind(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestRewind_before_a_concurrent_append(t *testing.T) {
 func TestRewind_plan_is_of_one_moment(t *testing.T) {
 	t.Parallel()
 	inTheMidst(t, func(s *stores.Store, id string) {
-		planned, err := s.Rewind(t.Context(), session.Rewind{
+		planned, err := s.History.Rewind(t.Context(), session.Rewind{
 			UserID: alice, SessionID: id, Before: "early", DryRun: true, Nonce: "r",
 		})
 		if err != nil {

@@ -33,26 +33,26 @@ type metadataAct struct {
 func metadataActs(changed, small json.RawMessage) []metadataAct {
 	change := func(name string, to json.RawMessage) metadataAct {
 		return metadataAct{name, to, func(ctx context.Context, s *stores.Store) (json.RawMessage, error) {
-			_, err := s.Update(ctx, alice, "s", session.Patch{Metadata: to})
+			_, err := s.Sessions.Update(ctx, alice, "s", session.Patch{Metadata: to})
 			return nil, err
 		}}
 	}
 	return []metadataAct{
 		change("change", changed), change("shrink", small),
 		{"fork", nil, func(ctx context.Context, s *stores.Store) (json.RawMessage, error) {
-			got, err := s.Fork(ctx, session.ForkOf{SessionID: "s", UserID: alice, ID: "f", Nonce: "f"})
+			got, err := s.History.Fork(ctx, session.ForkOf{SessionID: "s", UserID: alice, ID: "f", Nonce: "f"})
 			return got.Metadata, err
 		}},
 		{"rewind", nil, func(ctx context.Context, s *stores.Store) (json.RawMessage, error) {
-			got, err := s.Rewind(ctx, session.Rewind{SessionID: "s", UserID: alice, Before: "two", Nonce: uuid.NewString()})
+			got, err := s.History.Rewind(ctx, session.Rewind{SessionID: "s", UserID: alice, Before: "two", Nonce: uuid.NewString()})
 			return got.Session.Metadata, err
 		}},
 		{"read", nil, func(ctx context.Context, s *stores.Store) (json.RawMessage, error) {
-			got, err := s.Get(ctx, alice, "s")
+			got, err := s.Sessions.Get(ctx, alice, "s")
 			return got.Metadata, err
 		}},
 		{"list", nil, func(ctx context.Context, s *stores.Store) (json.RawMessage, error) {
-			page, err := s.List(ctx, session.ListQuery{UserID: alice, Limit: 10})
+			page, err := s.Sessions.List(ctx, session.ListQuery{UserID: alice, Limit: 10})
 			for _, one := range page.Sessions {
 				if one.ID == "s" {
 					return one.Metadata, err
@@ -62,7 +62,7 @@ func metadataActs(changed, small json.RawMessage) []metadataAct {
 		}},
 		{"export", nil, func(ctx context.Context, s *stores.Store) (json.RawMessage, error) {
 			var doc bytes.Buffer
-			switch err := s.Export(ctx, alice, "s", archive.NewWriter(&doc)); {
+			switch err := s.Archives.Export(ctx, alice, "s", archive.NewWriter(&doc)); {
 			case errors.Is(err, fault.Of(fault.Conflict)): // the session has changed
 				return nil, nil
 			case err != nil:
@@ -92,7 +92,7 @@ func newMetadataScene(t *testing.T, meta json.RawMessage) *metadataScene {
 	t.Helper()
 	c := &metadataScene{engine: memory.New(store.Schema())}
 	c.plain = stores.New(c.engine)
-	if _, err := c.plain.Create(t.Context(), session.New{ID: "s", UserID: alice, AppName: "app", Metadata: meta, Nonce: "n"}); err != nil {
+	if _, err := c.plain.Sessions.Create(t.Context(), session.New{ID: "s", UserID: alice, AppName: "app", Metadata: meta, Nonce: "n"}); err != nil {
 		t.Fatal(err)
 	}
 	mustAppend(t, c.plain, alice, "s", event(t, "", "one", "hello"))
@@ -135,7 +135,7 @@ func (c *metadataScene) check(t *testing.T, what string, fork bool, possible []s
 		ids = append(ids, "f")
 	}
 	for _, id := range ids {
-		got, err := c.plain.Get(t.Context(), alice, id)
+		got, err := c.plain.Sessions.Get(t.Context(), alice, id)
 		if err != nil || !slices.Contains(possible, string(got.Metadata)) {
 			t.Errorf("%s: %s has the metadata %.40s, %v", what, id, got.Metadata, err)
 		}
@@ -153,7 +153,7 @@ func (c *metadataScene) deleteAll(t *testing.T, what string, fork bool) {
 		ids = append(ids, "f")
 	}
 	for _, id := range ids {
-		if err := c.plain.Delete(t.Context(), alice, id); err != nil {
+		if err := c.plain.Sessions.Delete(t.Context(), alice, id); err != nil {
 			t.Errorf("%s: delete %s: %v", what, id, err)
 		}
 	}
@@ -231,7 +231,7 @@ func TestMetadata_dies(t *testing.T) {
 			}
 			cases++
 			c.check(t, what, false, []string{string(first), string(act.changes)})
-			_, err = c.plain.Get(t.Context(), alice, "f")
+			_, err = c.plain.Sessions.Get(t.Context(), alice, "f")
 			c.deleteAll(t, what, err == nil)
 		}
 	}

@@ -25,12 +25,12 @@ func longMetadata(t *testing.T, name string, bytes int) json.RawMessage {
 // wantMetadata compares a session's metadata, by itself and in lists.
 func wantMetadata(t *testing.T, s *stores.Store, id string, want json.RawMessage) {
 	t.Helper()
-	got, err := s.Get(t.Context(), alice, id)
+	got, err := s.Sessions.Get(t.Context(), alice, id)
 	if err != nil || string(got.Metadata) != string(want) {
 		t.Errorf("metadata of %s: %.60s, want %.60s, %v", id, got.Metadata, want, err)
 	}
 	for _, exact := range []bool{false, true} {
-		page, err := s.List(t.Context(), session.ListQuery{UserID: alice, Limit: 100, Exact: exact})
+		page, err := s.Sessions.List(t.Context(), session.ListQuery{UserID: alice, Limit: 100, Exact: exact})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func wantMetadata(t *testing.T, s *stores.Store, id string, want json.RawMessage
 
 func mustChange(t *testing.T, s *stores.Store, id string, p session.Patch) {
 	t.Helper()
-	if _, err := s.Update(t.Context(), alice, id, p); err != nil {
+	if _, err := s.Sessions.Update(t.Context(), alice, id, p); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -72,7 +72,7 @@ func TestMetadata_large(t *testing.T) {
 		}
 	}
 	first, second, third := longMetadata(t, "first", 9000), longMetadata(t, "second", 8000), longMetadata(t, "third", 7000)
-	if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: alice, AppName: "app", Metadata: first, Nonce: "n"}); err != nil {
+	if _, err := s.Sessions.Create(t.Context(), session.New{ID: "s", UserID: alice, AppName: "app", Metadata: first, Nonce: "n"}); err != nil {
 		t.Fatal(err)
 	}
 	wantMetadata(t, s, "s", first)
@@ -90,7 +90,7 @@ func TestMetadata_large(t *testing.T) {
 	mustImport(t, s, mustExport(t, s), "moved")
 	wantMetadata(t, s, "moved", third)
 	for _, id := range []string{"s", "f"} {
-		if err := s.Delete(t.Context(), alice, id); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestMetadata_cost(t *testing.T) {
 	for _, bytes := range []int{10, 1000, 15000} {
 		meter := &capacity.Meter{}
 		s := stores.New(meter.Around(storetest.Engine(t)))
-		if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: alice, AppName: "app", Metadata: longMetadata(t, "m", bytes), Nonce: "n"}); err != nil {
+		if _, err := s.Sessions.Create(t.Context(), session.New{ID: "s", UserID: alice, AppName: "app", Metadata: longMetadata(t, "m", bytes), Nonce: "n"}); err != nil {
 			t.Fatal(err)
 		}
 		mustAppend(t, s, alice, "s", event(t, "", "one", "hello"))

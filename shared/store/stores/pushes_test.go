@@ -41,7 +41,7 @@ func newPushing(t *testing.T) *pushing {
 	p.store, p.other = stores.New(counted, codec), stores.New(p.engine, codec)
 	fixture.Session(t, p.other, fixture.Alice, "s", nil)
 	start := run.Start{Ref: p.ref, Mode: run.External, Input: []session.Event{fixture.Event(t, "", "r", "question")}}
-	if _, err := p.other.Start(t.Context(), start); err != nil {
+	if _, err := p.other.Runs.Start(t.Context(), start); err != nil {
 		t.Fatal(err)
 	}
 	if err := pushDelta(t.Context(), p.store, p.ref, 0); err != nil {
@@ -53,7 +53,7 @@ func newPushing(t *testing.T) *pushing {
 
 // pushDelta pushes a delta as the API does.
 func pushDelta(ctx context.Context, s *stores.Store, ref run.Ref, offset int64) error {
-	_, it, err := s.OpenPush(ctx, ref, "item", &offset)
+	_, it, err := s.Runs.OpenPush(ctx, ref, "item", &offset)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func pushDelta(ctx context.Context, s *stores.Store, ref run.Ref, offset int64) 
 
 // pushAnywhere pushes a delta as the API does without an offset.
 func pushAnywhere(ctx context.Context, s *stores.Store, ref run.Ref) error {
-	_, it, err := s.OpenPush(ctx, ref, "item", nil)
+	_, it, err := s.Runs.OpenPush(ctx, ref, "item", nil)
 	if err != nil {
 		return err
 	}
@@ -75,14 +75,14 @@ func pushAnywhere(ctx context.Context, s *stores.Store, ref run.Ref) error {
 func flushDelta(ctx context.Context, s *stores.Store, ref run.Ref, it run.Item, flush func(run.Item, []run.Delta) error) (err error) {
 	if it == nil {
 		begun := session.Event{ID: "item", Author: "agent", InvocationID: ref.RunID}
-		if it, err = s.BeginItem(ctx, ref, begun.With("content", []byte(`{"role":"model"}`))); err != nil {
+		if it, err = s.Runs.BeginItem(ctx, ref, begun.With("content", []byte(`{"role":"model"}`))); err != nil {
 			return err
 		}
 	}
 	if err := flush(it, []run.Delta{{Text: "word "}}); err != nil {
 		return err
 	}
-	s.KeepPush(it)
+	s.Runs.KeepPush(it)
 	return nil
 }
 
@@ -122,7 +122,7 @@ func TestOpenPush(t *testing.T) {
 				}
 			}
 		}
-		_, it, err := p.other.OpenPush(t.Context(), p.ref, "item", new(int64(101)))
+		_, it, err := p.other.Runs.OpenPush(t.Context(), p.ref, "item", new(int64(101)))
 		if err != nil || it.Offset() != 101 || strings.Count(string(it.Content().Snapshot()), "word") != 101 {
 			t.Errorf("the item has %d deltas: %s, %v", it.Offset(), it.Content().Snapshot(), err)
 		}
@@ -130,11 +130,11 @@ func TestOpenPush(t *testing.T) {
 	t.Run("the end of the run refuses a push without an offset", func(t *testing.T) {
 		t.Parallel()
 		p := newPushing(t)
-		_, it, err := p.store.OpenPush(t.Context(), p.ref, "item", nil)
+		_, it, err := p.store.Runs.OpenPush(t.Context(), p.ref, "item", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.other.Cancel(t.Context(), p.ref); err != nil {
+		if _, err := p.other.Runs.Cancel(t.Context(), p.ref); err != nil {
 			t.Fatal(err)
 		}
 		_, err = it.Flush(t.Context(), []run.Delta{{Text: "late"}})
@@ -161,10 +161,10 @@ func TestOpenPush(t *testing.T) {
 	t.Run("the end of the run is noticed", func(t *testing.T) {
 		t.Parallel()
 		p := newPushing(t)
-		if _, err := p.other.Cancel(t.Context(), p.ref); err != nil {
+		if _, err := p.other.Runs.Cancel(t.Context(), p.ref); err != nil {
 			t.Fatal(err)
 		}
-		r, it, err := p.store.OpenPush(t.Context(), p.ref, "item", new(int64(1)))
+		r, it, err := p.store.Runs.OpenPush(t.Context(), p.ref, "item", new(int64(1)))
 		if err != nil || it != nil || r.Status != run.Cancelled {
 			t.Errorf("got %+v, %v, %v", r, it, err)
 		}
@@ -172,11 +172,11 @@ func TestOpenPush(t *testing.T) {
 	t.Run("the end of the run between the read and the write is noticed", func(t *testing.T) {
 		t.Parallel()
 		p := newPushing(t)
-		_, it, err := p.store.OpenPush(t.Context(), p.ref, "item", new(int64(1)))
+		_, it, err := p.store.Runs.OpenPush(t.Context(), p.ref, "item", new(int64(1)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.other.Cancel(t.Context(), p.ref); err != nil {
+		if _, err := p.other.Runs.Cancel(t.Context(), p.ref); err != nil {
 			t.Fatal(err)
 		}
 		fixture.WantKind(t, it.FlushAt(t.Context(), 1, []run.Delta{{Text: "late"}}), fault.Conflict)
@@ -191,7 +191,7 @@ func TestOpenPush(t *testing.T) {
 	t.Run("a deleted session is missing", func(t *testing.T) {
 		t.Parallel()
 		p := newPushing(t)
-		if err := p.other.Delete(t.Context(), fixture.Alice, "s"); err != nil {
+		if err := p.other.Sessions.Delete(t.Context(), fixture.Alice, "s"); err != nil {
 			t.Fatal(err)
 		}
 		fixture.WantKind(t, pushDelta(t.Context(), p.store, p.ref, 1), fault.NotFound)

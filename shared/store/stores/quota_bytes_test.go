@@ -27,7 +27,7 @@ import (
 
 func bytesUsed(t testing.TB, s *stores.Store) int64 {
 	t.Helper()
-	u, err := s.Usage(t.Context(), alice)
+	u, err := s.Runs.Usage(t.Context(), alice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestByteQuota(t *testing.T) {
 		within(t, bytesUsed(t, s), 0, 0)
 		mustAppend(t, s, alice, "s", event(t, "", "i", letters(t, 25<<10)))
 		within(t, bytesUsed(t, s), 50<<10, 80<<10)
-		if err := s.Delete(t.Context(), alice, "s"); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, "s"); err != nil {
 			t.Fatal(err)
 		}
 		within(t, bytesUsed(t, s), 0, 0)
@@ -96,18 +96,23 @@ func TestByteQuota(t *testing.T) {
 		for name, store := range map[string]func() error{
 			"create": func() error { return tryCreate(t, s, "more") },
 			"fork": func() error {
-				_, err := s.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s", ID: "f", Nonce: "n"})
+				_, err := s.History.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s", ID: "f", Nonce: "n"})
 				return err
 			},
-			"import": func() error { u := upload(t, doc); u.UserID = alice; _, err := s.Import(t.Context(), u); return err },
-			"run":    func() error { _, err := s.Start(t.Context(), startOf(t, "s", "r", "hi")); return err },
-			"task":   func() error { _, _, err := s.Save(t.Context(), saving(t, "s", "t", 10)); return err },
+			"import": func() error {
+				u := upload(t, doc)
+				u.UserID = alice
+				_, err := s.Archives.Import(t.Context(), u)
+				return err
+			},
+			"run":  func() error { _, err := s.Runs.Start(t.Context(), startOf(t, "s", "r", "hi")); return err },
+			"task": func() error { _, _, err := s.Tasks.Save(t.Context(), saving(t, "s", "t", 10)); return err },
 			"artifact": func() error {
-				_, err := s.PutArtifact(t.Context(), artifact.Put{UserID: alice, SessionID: "s", Name: "a", Body: []byte("x")})
+				_, err := s.Artifacts.PutArtifact(t.Context(), artifact.Put{UserID: alice, SessionID: "s", Name: "a", Body: []byte("x")})
 				return err
 			},
 			"large append": func() error {
-				_, _, err := s.Append(t.Context(), session.Append{
+				_, _, err := s.Sessions.Append(t.Context(), session.Append{
 					UserID: alice, SessionID: "s", Events: []session.Event{event(t, "", "i", letters(t, 100<<10))},
 				})
 				return err
@@ -117,7 +122,7 @@ func TestByteQuota(t *testing.T) {
 		}
 		mustAppend(t, s, alice, "s", event(t, "", "i", "a small one passes"))
 		mustCreate(t, s, bob, "his", nil)
-		if err := s.Delete(t.Context(), alice, "s"); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, "s"); err != nil {
 			t.Fatal(err)
 		}
 		mustCreate(t, s, alice, "s", nil)
@@ -162,7 +167,7 @@ func TestUsage(t *testing.T) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"": func(rt *rapid.T) {
-				u, err := s.Usage(t.Context(), alice)
+				u, err := s.Runs.Usage(t.Context(), alice)
 				must(err)
 				if u.Sessions.Used != int64(len(live)) || u.Bytes.Used != taken(t, engine) {
 					rt.Fatalf("used is %+v, with %d sessions of %d bytes", u, len(live), taken(t, engine))
@@ -174,36 +179,36 @@ func TestUsage(t *testing.T) {
 			},
 			"artifact": func(*rapid.T) { mustPut(t, s, alice, some(), "file", letters(t, 5<<10)) },
 			"save": func(rt *rapid.T) {
-				_, _, err := s.Save(t.Context(), saving(t, some(), "t", rapid.IntRange(1, 20<<10).Draw(rt, "size")))
+				_, _, err := s.Tasks.Save(t.Context(), saving(t, some(), "t", rapid.IntRange(1, 20<<10).Draw(rt, "size")))
 				must(err)
 			},
 			"unsave": func(rt *rapid.T) {
-				if err := s.DeleteTask(t.Context(), alice, some(), "t"); !errors.Is(err, fault.Of(fault.NotFound)) {
+				if err := s.Tasks.DeleteTask(t.Context(), alice, some(), "t"); !errors.Is(err, fault.Of(fault.NotFound)) {
 					must(err)
 				}
 			},
 			"fork": func(*rapid.T) {
 				id := name()
-				_, err := s.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: some(), ID: id, Nonce: id})
+				_, err := s.History.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: some(), ID: id, Nonce: id})
 				must(err)
 				live[id] = true
 			},
 			"move": func(*rapid.T) {
 				var doc bytesOf
-				must(s.Export(t.Context(), alice, some(), archive.NewWriter(&doc)))
+				must(s.Archives.Export(t.Context(), alice, some(), archive.NewWriter(&doc)))
 				u := upload(t, doc)
 				u.UserID, u.SessionID = alice, name()
 				u.ImportID = u.SessionID
-				_, err := s.Import(t.Context(), u)
+				_, err := s.Archives.Import(t.Context(), u)
 				must(err)
 				live[u.SessionID] = true
 			},
-			"delete": func(*rapid.T) { id := some(); must(s.Delete(t.Context(), alice, id)); delete(live, id) },
+			"delete": func(*rapid.T) { id := some(); must(s.Sessions.Delete(t.Context(), alice, id)); delete(live, id) },
 		})
 		for id := range live {
-			must(s.Delete(t.Context(), alice, id))
+			must(s.Sessions.Delete(t.Context(), alice, id))
 		}
-		u, err := s.Usage(t.Context(), alice)
+		u, err := s.Runs.Usage(t.Context(), alice)
 		must(err)
 		if u.Sessions.Used != 0 || u.Bytes.Used != 0 {
 			rt.Fatalf("left is %+v", u)

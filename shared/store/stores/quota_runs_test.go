@@ -59,11 +59,11 @@ func TestRunQuota(t *testing.T) {
 		t.Parallel()
 		s, clock := setUp(t)
 		for i, end := range []func() error{
-			func() error { _, err := s.End(t.Context(), refOf("s0", "r0"), run.Completed, nil); return err },
-			func() error { _, err := s.Cancel(t.Context(), refOf("s0", "again1")); return err },
+			func() error { _, err := s.Runs.End(t.Context(), refOf("s0", "r0"), run.Completed, nil); return err },
+			func() error { _, err := s.Runs.Cancel(t.Context(), refOf("s0", "again1")); return err },
 			func() error {
 				clock.forward(2 * time.Minute)
-				_, err := s.Expire(t.Context(), nil)
+				_, err := s.Runs.Expire(t.Context(), nil)
 				return err
 			},
 		} {
@@ -119,14 +119,14 @@ func TestRunQuota(t *testing.T) {
 		t.Parallel()
 		s, clock := setUp(t)
 		for i := range 2 { // their runs go with them
-			if err := s.Delete(t.Context(), alice, fmt.Sprint("s", i)); err != nil {
+			if err := s.Sessions.Delete(t.Context(), alice, fmt.Sprint("s", i)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		mustUse(t, s, 2, 1)
 		for range 3 {
 			clock.forward(30 * time.Second)
-			if err := s.Renew(t.Context(), refOf("s2", "r2")); err != nil {
+			if err := s.Runs.Renew(t.Context(), refOf("s2", "r2")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -157,7 +157,7 @@ func TestRunQuota(t *testing.T) {
 
 func startErr(t *testing.T, s *stores.Store, sessionID, runID string) error {
 	t.Helper()
-	_, err := s.Start(t.Context(), startOf(t, sessionID, runID, "hi"))
+	_, err := s.Runs.Start(t.Context(), startOf(t, sessionID, runID, "hi"))
 	return err
 }
 
@@ -203,7 +203,7 @@ func TestRunQuota_end_that_stopped(t *testing.T) {
 		return nil
 	})
 	later := begun.Add(run.Lease * 3 / 4)
-	if err := with(engine, later).Renew(t.Context(), refOf("s0", "r0")); err != nil {
+	if err := with(engine, later).Runs.Renew(t.Context(), refOf("s0", "r0")); err != nil {
 		t.Fatal(err)
 	}
 	mustEnd(t, with(stopping, later), refOf("s0", "r0"), run.Completed, nil)
@@ -227,7 +227,7 @@ func TestRunQuota_racing(t *testing.T) {
 		for i := range all {
 			start := startOf(t, fmt.Sprint("s", i), fmt.Sprintf("r%d", round), "hi")
 			racing.Go(func() {
-				switch _, err := s.Start(t.Context(), start); {
+				switch _, err := s.Runs.Start(t.Context(), start); {
 				case err == nil:
 					ids[i] = true
 					started.Add(1)
@@ -264,7 +264,7 @@ func TestRunQuota_one_session(t *testing.T) {
 				start.OnActive = run.CancelAndMerge
 			}
 			racing.Go(func() {
-				if _, err := s.Start(t.Context(), start); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
+				if _, err := s.Runs.Start(t.Context(), start); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
 					t.Error(err)
 				}
 			})

@@ -38,7 +38,7 @@ func mustExceed(t *testing.T, err error, name string, limit int64) map[string]an
 
 func mustUse(t *testing.T, s *stores.Store, sessions, runs int64) {
 	t.Helper()
-	u, err := s.Usage(t.Context(), alice)
+	u, err := s.Runs.Usage(t.Context(), alice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func tryCreate(t *testing.T, s *stores.Store, id string) error {
 	if err := n.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Create(t.Context(), n)
+	_, err := s.Sessions.Create(t.Context(), n)
 	return err
 }
 
@@ -78,14 +78,14 @@ func TestSessionQuota(t *testing.T) {
 		t.Parallel()
 		s, _ := full(t)
 		mustExceed(t, tryCreate(t, s, "more"), quota.Sessions, most)
-		_, err := s.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s0", ID: "f", Nonce: "n"})
+		_, err := s.History.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s0", ID: "f", Nonce: "n"})
 		mustExceed(t, err, quota.Sessions, most)
 		u := upload(t, document(t))
 		u.UserID = alice
-		_, err = s.Import(t.Context(), u)
+		_, err = s.Archives.Import(t.Context(), u)
 		mustExceed(t, err, quota.Sessions, most)
 		mustUse(t, s, most, 0)
-		if _, err := s.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s0", DryRun: true}); err != nil {
+		if _, err := s.History.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s0", DryRun: true}); err != nil {
 			t.Errorf("what a fork would be: %v", err)
 		}
 		mustCreate(t, s, bob, "his", nil)
@@ -93,7 +93,7 @@ func TestSessionQuota(t *testing.T) {
 	t.Run("a deletion makes room", func(t *testing.T) {
 		t.Parallel()
 		s, _ := full(t)
-		if err := s.Delete(t.Context(), alice, "s0"); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, "s0"); err != nil {
 			t.Fatal(err)
 		}
 		mustCreate(t, s, alice, "more", nil)
@@ -109,7 +109,7 @@ func TestSessionQuota(t *testing.T) {
 		var got [2]session.Session
 		for i := range got {
 			var err error
-			if got[i], err = s.Create(t.Context(), n); err != nil {
+			if got[i], err = s.Sessions.Create(t.Context(), n); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -126,7 +126,7 @@ func TestSessionQuota(t *testing.T) {
 		}
 		s := stores.New(engine, stores.WithClock(clock.now), stores.WithQuotas(quota.Limits{Sessions: most}))
 		mustExceed(t, tryCreate(t, s, "more"), quota.Sessions, most)
-		if err := s.Delete(t.Context(), alice, "s0"); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, "s0"); err != nil {
 			t.Fatal(err)
 		}
 		mustExceed(t, tryCreate(t, s, "more"), quota.Sessions, most) // they are counted once a minute
@@ -142,7 +142,7 @@ func TestSessionQuota(t *testing.T) {
 		s := stores.New(engine, stores.WithQuotas(quota.Limits{Sessions: most, Runs: 1}))
 		mustCreate(t, s, alice, "s", nil)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
-		if _, err := s.Erase(t.Context(), alice); err != nil {
+		if _, err := s.Lifecycle.Erase(t.Context(), alice); err != nil {
 			t.Fatal(err)
 		}
 		if left := countedItem(t, engine); left != nil {

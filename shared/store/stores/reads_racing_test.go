@@ -29,61 +29,73 @@ type operation func(context.Context, *stores.Store) error
 // racedReads are the operations that read more than one item of the session s.
 func racedReads() map[string]operation {
 	out := map[string]operation{
-		"session": func(ctx context.Context, s *stores.Store) error { _, err := s.Get(ctx, alice, "s"); return err },
+		"session": func(ctx context.Context, s *stores.Store) error {
+			_, err := s.Sessions.Get(ctx, alice, "s")
+			return err
+		},
 		"list": func(ctx context.Context, s *stores.Store) error {
-			_, err := s.List(ctx, session.ListQuery{UserID: alice, Limit: 10})
+			_, err := s.Sessions.List(ctx, session.ListQuery{UserID: alice, Limit: 10})
 			return err
 		},
 		"search": func(ctx context.Context, s *stores.Store) error {
-			_, err := s.Search(ctx, session.ListQuery{UserID: alice, Limit: 10, Text: "hello"})
+			_, err := s.Sessions.Search(ctx, session.ListQuery{UserID: alice, Limit: 10, Text: "hello"})
 			return err
 		},
-		"state": func(ctx context.Context, s *stores.Store) error { _, err := s.State(ctx, alice, "s"); return err },
+		"state": func(ctx context.Context, s *stores.Store) error {
+			_, err := s.Sessions.State(ctx, alice, "s")
+			return err
+		},
 		"forks": func(ctx context.Context, s *stores.Store) error {
-			_, err := s.Forks(ctx, session.TreeQuery{UserID: alice, SessionID: "s"})
+			_, err := s.History.Forks(ctx, session.TreeQuery{UserID: alice, SessionID: "s"})
 			return err
 		},
 		"tasks": func(ctx context.Context, s *stores.Store) error {
-			_, err := s.Tasks(ctx, task.Query{SessionID: "s", UserID: alice})
+			_, err := s.Tasks.Tasks(ctx, task.Query{SessionID: "s", UserID: alice})
 			return err
 		},
-		"task": func(ctx context.Context, s *stores.Store) error { _, err := s.Task(ctx, alice, "s", "t1"); return err },
+		"task": func(ctx context.Context, s *stores.Store) error {
+			_, err := s.Tasks.Task(ctx, alice, "s", "t1")
+			return err
+		},
 		"artifacts": func(ctx context.Context, s *stores.Store) error {
-			_, err := s.Artifacts(ctx, artifact.Query{SessionID: "s", UserID: alice, Limit: 10})
+			_, err := s.Artifacts.Artifacts(ctx, artifact.Query{SessionID: "s", UserID: alice, Limit: 10})
 			return err
 		},
 		"catch-up": func(ctx context.Context, s *stores.Store) error {
-			_, err := s.CatchUp(ctx, alice, "s", watch.From{})
+			_, err := s.Watching.CatchUp(ctx, alice, "s", watch.From{})
 			return err
 		},
 		"history": func(ctx context.Context, s *stores.Store) error {
-			_, err := s.AsOfInput(ctx, refOf("s", "active"), run.HistoryLimit{})
+			_, err := s.Runs.AsOfInput(ctx, refOf("s", "active"), run.HistoryLimit{})
 			return err
 		},
-		"renewal": func(ctx context.Context, s *stores.Store) error { return s.Renew(ctx, refOf("s", "active")) },
+		"renewal": func(ctx context.Context, s *stores.Store) error { return s.Runs.Renew(ctx, refOf("s", "active")) },
 	}
 	for _, id := range []string{"past", "active", "first", "second", "unknown"} {
-		out["run "+id] = func(ctx context.Context, s *stores.Store) error { _, err := s.Run(ctx, refOf("s", id)); return err }
+		out["run "+id] = func(ctx context.Context, s *stores.Store) error {
+			_, err := s.Runs.Run(ctx, refOf("s", id))
+			return err
+		}
 		out["ended run "+id] = func(ctx context.Context, s *stores.Store) error {
-			_, err := s.EndedRun(ctx, refOf("s", id))
+			_, err := s.Runs.EndedRun(ctx, refOf("s", id))
 			return err
 		}
 		out["item of run "+id] = func(ctx context.Context, s *stores.Store) error {
-			_, err := s.OpenItem(ctx, refOf("s", id), "item")
+			_, err := s.Runs.OpenItem(ctx, refOf("s", id), "item")
 			return err
 		}
 		out["push to run "+id] = func(ctx context.Context, s *stores.Store) error {
-			_, _, err := s.OpenPush(ctx, refOf("s", id), "item", nil)
+			_, _, err := s.Runs.OpenPush(ctx, refOf("s", id), "item", nil)
 			return err
 		}
 	}
 	for _, down := range []bool{false, true} {
 		out[fmt.Sprintf("thread, descending %v", down)] = func(ctx context.Context, s *stores.Store) error {
-			_, err := s.Thread(ctx, alice, "s", run.ThreadQuery{Limit: 10, Descending: down})
+			_, err := s.Runs.Thread(ctx, alice, "s", run.ThreadQuery{Limit: 10, Descending: down})
 			return err
 		}
 		out[fmt.Sprintf("events, descending %v", down)] = func(ctx context.Context, s *stores.Store) error {
-			_, err := s.Events(ctx, alice, "s", session.EventQuery{Limit: 10, Descending: down})
+			_, err := s.Sessions.Events(ctx, alice, "s", session.EventQuery{Limit: 10, Descending: down})
 			return err
 		}
 	}
@@ -95,38 +107,38 @@ func racedChanges(t *testing.T) map[string]operation {
 	t.Helper()
 	return map[string]operation{
 		"a start that waits": func(ctx context.Context, s *stores.Store) error {
-			_, err := s.Start(ctx, enqueueOf(t, "s", "another"))
+			_, err := s.Runs.Start(ctx, enqueueOf(t, "s", "another"))
 			return err
 		},
 		"the end of the run": func(ctx context.Context, s *stores.Store) error {
-			_, err := s.End(ctx, refOf("s", "active"), run.Completed, nil)
+			_, err := s.Runs.End(ctx, refOf("s", "active"), run.Completed, nil)
 			return err
 		},
 		"the end of the run and the next one": func(ctx context.Context, s *stores.Store) error {
-			if _, err := s.End(ctx, refOf("s", "active"), run.Completed, nil); err != nil {
+			if _, err := s.Runs.End(ctx, refOf("s", "active"), run.Completed, nil); err != nil {
 				return err
 			}
-			_, err := s.StartQueued(ctx, alice, "s")
+			_, err := s.Runs.StartQueued(ctx, alice, "s")
 			return err
 		},
 		"the cancellation of a start that waits": func(ctx context.Context, s *stores.Store) error {
-			_, err := s.Cancel(ctx, refOf("s", "first"))
+			_, err := s.Runs.Cancel(ctx, refOf("s", "first"))
 			return err
 		},
 		"a rewind": func(ctx context.Context, s *stores.Store) error {
-			_, err := s.Rewind(ctx, session.Rewind{SessionID: "s", UserID: alice, Before: "past", Nonce: "n", CancelRun: true})
+			_, err := s.History.Rewind(ctx, session.Rewind{SessionID: "s", UserID: alice, Before: "past", Nonce: "n", CancelRun: true})
 			return err
 		},
 		"a change of state": func(ctx context.Context, s *stores.Store) error {
-			_, _, err := s.Append(ctx, session.Append{SessionID: "s", UserID: alice, Events: []session.Event{ofState(t, `{"k":2,"user:k":2}`)}})
+			_, _, err := s.Sessions.Append(ctx, session.Append{SessionID: "s", UserID: alice, Events: []session.Event{ofState(t, `{"k":2,"user:k":2}`)}})
 			return err
 		},
-		"the deletion": func(ctx context.Context, s *stores.Store) error { return s.Delete(ctx, alice, "s") },
+		"the deletion": func(ctx context.Context, s *stores.Store) error { return s.Sessions.Delete(ctx, alice, "s") },
 		"the deletion and another session": func(ctx context.Context, s *stores.Store) error {
-			if err := s.Delete(ctx, alice, "s"); err != nil {
+			if err := s.Sessions.Delete(ctx, alice, "s"); err != nil {
 				return err
 			}
-			_, err := s.Create(ctx, session.New{ID: "s", UserID: alice, AppName: "app", Agent: "agent", Nonce: "again"})
+			_, err := s.Sessions.Create(ctx, session.New{ID: "s", UserID: alice, AppName: "app", Agent: "agent", Nonce: "again"})
 			return err
 		},
 	}

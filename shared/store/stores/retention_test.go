@@ -41,14 +41,14 @@ func kept(t *testing.T) (*stores.Store, *calendar) {
 
 func mustSweep(t *testing.T, s *stores.Store, want int) {
 	t.Helper()
-	if n, err := s.SweepRetention(t.Context()); err != nil || n != want {
+	if n, err := s.Lifecycle.SweepRetention(t.Context()); err != nil || n != want {
 		t.Errorf("%d sessions were deleted, %v, want %d", n, err, want)
 	}
 }
 
 func mustGet(t *testing.T, s *stores.Store, id string) session.Session {
 	t.Helper()
-	got, err := s.Get(t.Context(), alice, id)
+	got, err := s.Sessions.Get(t.Context(), alice, id)
 	if err != nil {
 		t.Fatalf("read session %s: %v", id, err)
 	}
@@ -57,7 +57,7 @@ func mustGet(t *testing.T, s *stores.Store, id string) session.Session {
 
 func mustBeGone(t *testing.T, s *stores.Store, id string) {
 	t.Helper()
-	if _, err := s.Get(t.Context(), alice, id); !errors.Is(err, fault.Of(fault.NotFound)) {
+	if _, err := s.Sessions.Get(t.Context(), alice, id); !errors.Is(err, fault.Of(fault.NotFound)) {
 		t.Errorf("session %s: %v", id, err)
 	}
 }
@@ -71,7 +71,7 @@ func TestRetention(t *testing.T) {
 		if err := n.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.Create(t.Context(), n)
+		got, err := s.Sessions.Create(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestRetention(t *testing.T) {
 		clock.forward(50 * time.Second)
 		mustSweep(t, s, 0)
 		name := "renamed"
-		if _, err := s.Update(t.Context(), alice, "s", session.Patch{Name: &name}); err != nil {
+		if _, err := s.Sessions.Update(t.Context(), alice, "s", session.Patch{Name: &name}); err != nil {
 			t.Fatal(err)
 		}
 		clock.forward(50 * time.Second)
@@ -140,7 +140,7 @@ func TestRetention(t *testing.T) {
 		was := create(t, s, session.New{Retention: 7200})
 		patch := func(n, want int64) {
 			t.Helper()
-			got, err := s.Update(t.Context(), alice, "s", session.Patch{Retention: seconds(n)})
+			got, err := s.Sessions.Update(t.Context(), alice, "s", session.Patch{Retention: seconds(n)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +164,7 @@ func TestRetention(t *testing.T) {
 		create(t, s, session.New{Retention: 60})
 		mustAppend(t, s, alice, "s", event(t, "", "i", "hello"))
 		clock.forward(59 * time.Second)
-		f, err := s.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s", ID: "f", Nonce: "n"})
+		f, err := s.History.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s", ID: "f", Nonce: "n"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,10 +186,10 @@ func TestRetention(t *testing.T) {
 		s, clock := kept(t)
 		create(t, s, session.New{Agent: "brief"})
 		mustAppend(t, s, alice, "s", event(t, "", "i", "hello"))
-		if _, err := s.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s", ID: "f", Nonce: "n"}); err != nil {
+		if _, err := s.History.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s", ID: "f", Nonce: "n"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Update(t.Context(), alice, "f", session.Patch{Retention: seconds(7200)}); err != nil {
+		if _, err := s.Sessions.Update(t.Context(), alice, "f", session.Patch{Retention: seconds(7200)}); err != nil {
 			t.Fatal(err)
 		}
 		clock.forward(time.Hour)
@@ -206,7 +206,7 @@ func TestRetention(t *testing.T) {
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
 		for range 4 {
 			clock.forward(30 * time.Second)
-			if err := s.Renew(t.Context(), refOf("s", "r")); err != nil {
+			if err := s.Runs.Renew(t.Context(), refOf("s", "r")); err != nil {
 				t.Fatal(err)
 			}
 			mustSweep(t, s, 0)
@@ -233,14 +233,14 @@ func TestRetention(t *testing.T) {
 		create(t, s, session.New{Retention: 60})
 		mustAppend(t, s, alice, "s", event(t, "", "i", "hello"))
 		var doc bytesOf
-		if err := s.Export(t.Context(), alice, "s", archive.NewWriter(&doc)); err != nil {
+		if err := s.Archives.Export(t.Context(), alice, "s", archive.NewWriter(&doc)); err != nil {
 			t.Fatal(err)
 		}
 		clock.forward(24 * time.Hour)
 		mustSweep(t, s, 1)
 		u := upload(t, doc)
 		u.UserID = alice
-		p, err := s.Import(t.Context(), u)
+		p, err := s.Archives.Import(t.Context(), u)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,10 +271,10 @@ func TestRetention_leaves_nothing(t *testing.T) {
 		mustAppend(t, s, alice, id, event(t, "", "i", "hello"))
 	}
 	forever := stores.New(engine)
-	if _, err := forever.Update(t.Context(), alice, "released", session.Patch{Retention: new(int64)}); err != nil {
+	if _, err := forever.Sessions.Update(t.Context(), alice, "released", session.Patch{Retention: new(int64)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Delete(t.Context(), alice, "deleted"); err != nil {
+	if err := s.Sessions.Delete(t.Context(), alice, "deleted"); err != nil {
 		t.Fatal(err)
 	}
 	clock.forward(2 * time.Minute)
@@ -282,11 +282,11 @@ func TestRetention_leaves_nothing(t *testing.T) {
 	if got := mustGet(t, s, "released"); got.Retention != 0 {
 		t.Errorf("kept for %d s", got.Retention)
 	}
-	if err := s.Delete(t.Context(), alice, "released"); err != nil {
+	if err := s.Sessions.Delete(t.Context(), alice, "released"); err != nil {
 		t.Fatal(err)
 	}
 	clock.forward(time.Hour)
-	if n, err := s.Sweep(t.Context()); n != 3 || err != nil {
+	if n, err := s.Lifecycle.Sweep(t.Context()); n != 3 || err != nil {
 		t.Errorf("%d logs were swept, %v", n, err)
 	}
 	if left := keysIn(t, engine); len(left) > 0 {
@@ -308,7 +308,7 @@ func TestRetention_racing_append(t *testing.T) {
 	appended, two := false, event(t, "", "i", "two")
 	sweeper := before(engine, func(ctx context.Context, c hooks.Call) error {
 		if c.Op == hooks.Transact && deletes(c.Writes) && !appended {
-			_, _, err := s.Append(ctx, session.Append{SessionID: "s", UserID: alice, Events: []session.Event{two}})
+			_, _, err := s.Sessions.Append(ctx, session.Append{SessionID: "s", UserID: alice, Events: []session.Event{two}})
 			if err != nil {
 				t.Error(err)
 			}
@@ -326,7 +326,7 @@ func TestRetention_racing_append(t *testing.T) {
 	mustSweep(t, sweeper, 0) // it lives
 	clock.forward(2 * time.Minute)
 	mustSweep(t, sweeper, 1)
-	if _, _, err := s.Append(t.Context(), session.Append{
+	if _, _, err := s.Sessions.Append(t.Context(), session.Append{
 		SessionID: "s", UserID: alice, Events: []session.Event{event(t, "", "i", "three")},
 	}); !errors.Is(err, fault.Of(fault.NotFound)) {
 		t.Errorf("appended to a deleted session: %v", err)

@@ -23,7 +23,7 @@ import (
 
 func mustRewind(t testing.TB, s *stores.Store, id, before string) session.Rewound {
 	t.Helper()
-	out, err := s.Rewind(t.Context(), session.Rewind{SessionID: id, UserID: alice, Before: before, Nonce: uuid.NewString()})
+	out, err := s.History.Rewind(t.Context(), session.Rewind{SessionID: id, UserID: alice, Before: before, Nonce: uuid.NewString()})
 	if err != nil {
 		t.Fatalf("rewind %s before %s: %v", id, before, err)
 	}
@@ -113,7 +113,7 @@ func TestRewind(t *testing.T) {
 			chat(t, s, id, 2)
 			mustCreate(t, s, alice, "theirs", nil)
 			mustAppend(t, s, alice, "theirs", stateEvent(t, "x", map[string]any{"user:last": "theirs"}))
-			out, err := s.Rewind(t.Context(), session.Rewind{
+			out, err := s.History.Rewind(t.Context(), session.Rewind{
 				SessionID: id, UserID: alice, Before: "inv-1", Restore: restore, Nonce: uuid.NewString(),
 			})
 			if err != nil {
@@ -137,13 +137,13 @@ func TestRewind(t *testing.T) {
 		s := newStore(t) // shared state is shared by all sessions in a table
 		chat(t, s, "dry", 2)
 		before := texts(mustEvents(t, s, alice, "dry", session.EventQuery{View: session.All}))
-		out, err := s.Rewind(t.Context(), session.Rewind{
+		out, err := s.History.Rewind(t.Context(), session.Rewind{
 			SessionID: "dry", UserID: alice, Before: "inv-1", DryRun: true, Nonce: uuid.NewString(),
 		})
 		if err != nil || string(out.State["turn"]) != "null" {
 			t.Errorf("dry run: %+v, %v", out, err)
 		}
-		_, err = s.Rewind(t.Context(), session.Rewind{SessionID: "dry", UserID: alice, Before: "none", Nonce: "n"})
+		_, err = s.History.Rewind(t.Context(), session.Rewind{SessionID: "dry", UserID: alice, Before: "none", Nonce: "n"})
 		if !errors.Is(err, fault.Of(fault.NotFound)) {
 			t.Errorf("unknown invocation: %v", err)
 		}
@@ -157,12 +157,12 @@ func TestRewind(t *testing.T) {
 		t.Parallel()
 		s := newStore(t) // shared state is shared by all sessions in a table
 		chat(t, s, "cursor", 3)
-		page, err := s.Events(t.Context(), alice, "cursor", session.EventQuery{View: session.Effective, Limit: 2})
+		page, err := s.Sessions.Events(t.Context(), alice, "cursor", session.EventQuery{View: session.Effective, Limit: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		mustRewind(t, s, "cursor", "inv-3")
-		_, err = s.Events(t.Context(), alice, "cursor", session.EventQuery{
+		_, err = s.Sessions.Events(t.Context(), alice, "cursor", session.EventQuery{
 			View: session.Effective, Limit: 2, Resume: *page.Next,
 		})
 		if !errors.Is(err, fault.Of(fault.Conflict)) {
@@ -224,7 +224,7 @@ func TestFork(t *testing.T) {
 		before := "inv-2"
 		mustFork(t, s, "son", "grandson", &before)
 		for _, id := range []string{"parent", "son"} {
-			if err := s.Delete(t.Context(), alice, id); err != nil {
+			if err := s.Sessions.Delete(t.Context(), alice, id); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -235,7 +235,7 @@ func TestFork(t *testing.T) {
 		if got := taskIDs(t, s, "grandson", 0); len(got) != 1 {
 			t.Errorf("tasks %v", got)
 		}
-		tree, err := s.Forks(t.Context(), session.TreeQuery{UserID: alice, SessionID: "grandson"})
+		tree, err := s.History.Forks(t.Context(), session.TreeQuery{UserID: alice, SessionID: "grandson"})
 		if err != nil || tree.Root.ID != "parent" || !tree.Root.Deleted || tree.Root.Children[0].Children[0].ID != "grandson" {
 			t.Errorf("tree %+v, %v", tree, err)
 		}
@@ -253,12 +253,12 @@ func TestFork(t *testing.T) {
 		if len(ids) != 2 || ids[0] == "t1" {
 			t.Fatalf("tasks of the fork: %v", ids)
 		}
-		got, err := s.Task(t.Context(), alice, "fork", ids[0])
+		got, err := s.Tasks.Task(t.Context(), alice, "fork", ids[0])
 		if err != nil || string(got.Bubbles) != `[{"id":"old","type":"user"}]` {
 			t.Errorf("task of the fork: %s, %v", got.Bubbles, err)
 		}
 		mustSave(t, s, "fork", ids[0], `[{"id":"mine","type":"user"}]`, "inv-1")
-		if err := s.DeleteTask(t.Context(), alice, "fork", ids[1]); err != nil {
+		if err := s.Tasks.DeleteTask(t.Context(), alice, "fork", ids[1]); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(ids[:1], taskIDs(t, s, "fork", 0)); diff != "" {
@@ -279,18 +279,18 @@ func TestRewind_of_an_expected_head(t *testing.T) {
 	r := session.Rewind{UserID: alice, SessionID: "s", Before: "r1", Nonce: mustID(t), CancelRun: true}
 	for _, other := range []int64{0, 1, 3} {
 		r.ExpectedSeq = &other
-		_, err := s.Rewind(t.Context(), r)
+		_, err := s.History.Rewind(t.Context(), r)
 		wantKind(t, err, fault.Conflict)
 	}
 	wantThread(t, s, "s", "in_progress", "1:before", "2:go")
 
 	r.ExpectedSeq = new(int64(2))
-	out, err := s.Rewind(t.Context(), r)
+	out, err := s.History.Rewind(t.Context(), r)
 	if err != nil || out.Event.Seq != 4 { // after the end of the run
 		t.Fatalf("%+v, %v", out, err)
 	}
 	wantThread(t, s, "s", "idle", "1:before")
-	again, err := s.Rewind(t.Context(), r) // its answer was lost
+	again, err := s.History.Rewind(t.Context(), r) // its answer was lost
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,12 +321,12 @@ func TestRewind_that_cancels_is_one_step(t *testing.T) {
 			return nil
 		})
 		r := session.Rewind{UserID: alice, SessionID: id, Before: "r1", Nonce: mustID(t), CancelRun: true}
-		out, err := s.Rewind(t.Context(), r)
+		out, err := s.History.Rewind(t.Context(), r)
 		ended = int(requests.Load()) < cut
 		if ended && (err != nil || out.Session.ActiveRunID != nil || out.Session.Status != session.Idle) {
 			t.Fatalf("%+v, %v", out, err)
 		}
-		got, err2 := whole.Run(t.Context(), refOf(id, "r1"))
+		got, err2 := whole.Runs.Run(t.Context(), refOf(id, "r1"))
 		if err2 != nil {
 			t.Fatal(err2)
 		}
@@ -343,7 +343,7 @@ func TestRewind_that_cancels_is_one_step(t *testing.T) {
 				t.Errorf("the run is %s", got.Status)
 			}
 		}
-		if _, err := whole.Rewind(t.Context(), r); err != nil { // again
+		if _, err := whole.History.Rewind(t.Context(), r); err != nil { // again
 			t.Fatal(err)
 		}
 		wantThread(t, whole, id, "idle", "1:before")
@@ -374,13 +374,13 @@ func TestRewind_over_many_changes(t *testing.T) {
 			}
 		}
 		before := meter.Total()
-		if _, err := s.Rewind(t.Context(), session.Rewind{SessionID: "s", UserID: alice, Before: "all", Nonce: "n"}); err != nil {
+		if _, err := s.History.Rewind(t.Context(), session.Rewind{SessionID: "s", UserID: alice, Before: "all", Nonce: "n"}); err != nil {
 			t.Fatal(err)
 		}
 		if u := meter.Total().Sub(before); u.Requests > 20 {
 			t.Errorf("%d entries between changes: %d requests for %d changes, want at most 20", between, u.Requests, changes)
 		}
-		state, err := s.State(t.Context(), alice, "s")
+		state, err := s.Sessions.State(t.Context(), alice, "s")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func afterRewinds(t *testing.T, n int) map[string]capacity.Usage {
 	page := func(id string, q session.EventQuery) func() {
 		q.View, q.Limit = session.Effective, pageOfRewound
 		return func() {
-			if got, err := s.Events(t.Context(), alice, id, q); err != nil || len(got.Events) < min(n, q.Limit/2) {
+			if got, err := s.Sessions.Events(t.Context(), alice, id, q); err != nil || len(got.Events) < min(n, q.Limit/2) {
 				t.Errorf("%d events of %s, %v: %+v", len(got.Events), id, err, q)
 			}
 		}
@@ -56,14 +56,14 @@ func afterRewinds(t *testing.T, n int) map[string]capacity.Usage {
 	mustAppend(t, s, alice, "s", event(t, "", "last", "hello"))
 	measure("append", func() { mustAppend(t, s, alice, "s", event(t, "", "more", "hello")) })
 	measure("change", func() {
-		if _, err := s.Update(t.Context(), alice, "s", session.Patch{Name: new("new")}); err != nil {
+		if _, err := s.Sessions.Update(t.Context(), alice, "s", session.Patch{Name: new("new")}); err != nil {
 			t.Fatal(err)
 		}
 	})
 	mustSave(t, s, "s", "newest", bubbles("1"), "last")
 	mustSave(t, s, "s", "oldest", bubbles("2"), "kept0")
 	measure("page of tasks", func() {
-		if got, err := s.Tasks(t.Context(), task.Query{UserID: alice, SessionID: "s", Limit: 20}); err != nil || len(got.Tasks) != 2 {
+		if got, err := s.Tasks.Tasks(t.Context(), task.Query{UserID: alice, SessionID: "s", Limit: 20}); err != nil || len(got.Tasks) != 2 {
 			t.Errorf("%d tasks, %v", len(got.Tasks), err)
 		}
 	})
@@ -112,7 +112,7 @@ func TestRewinds_first_load(t *testing.T) {
 		rewound(id, n)
 		load := func() capacity.Usage {
 			before := meter.Total()
-			if _, err := s.Thread(t.Context(), alice, id, run.ThreadQuery{Limit: session.MaxPage}); err != nil {
+			if _, err := s.Runs.Thread(t.Context(), alice, id, run.ThreadQuery{Limit: session.MaxPage}); err != nil {
 				t.Fatal(err)
 			}
 			return meter.Total().Sub(before)
@@ -169,7 +169,7 @@ func mustImport(t *testing.T, s *stores.Store, doc []byte, id string) {
 	t.Helper()
 	part, err := archive.Parse(doc)
 	if err == nil {
-		_, err = s.Import(t.Context(), archive.Upload{UserID: alice, ImportID: id, SessionID: id, Number: 1, Digest: id, Part: part})
+		_, err = s.Archives.Import(t.Context(), archive.Upload{UserID: alice, ImportID: id, SessionID: id, Number: 1, Digest: id, Part: part})
 	}
 	if err != nil {
 		t.Fatalf("import %s: %v", id, err)

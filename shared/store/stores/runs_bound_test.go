@@ -23,7 +23,7 @@ func TestRun_that_does_not_exist(t *testing.T) {
 	}
 	for _, id := range []string{"i0", "i250", "i499", "none"} {
 		before := meter.Total()
-		if _, err := s.Run(t.Context(), refOf("s", id)); !errors.Is(err, fault.Of(fault.NotFound)) {
+		if _, err := s.Runs.Run(t.Context(), refOf("s", id)); !errors.Is(err, fault.Of(fault.NotFound)) {
 			t.Errorf("run %s: %v", id, err)
 		}
 		if u := meter.Total().Sub(before); u.Reads > 3 {
@@ -45,7 +45,7 @@ func TestRun_whose_invocation_existed(t *testing.T) {
 	mustStart(t, s, startOf(t, "s", "r2", "go"))
 	mustEnd(t, s, refOf("s", "r2"), run.Completed, nil)
 	for _, id := range []string{"r1", "r2"} {
-		if r, err := s.Run(t.Context(), refOf("s", id)); err != nil || r.Status != run.Completed {
+		if r, err := s.Runs.Run(t.Context(), refOf("s", id)); err != nil || r.Status != run.Completed {
 			t.Errorf("run %s: %+v, %v", id, r, err)
 		}
 	}

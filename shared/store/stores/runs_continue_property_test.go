@@ -125,7 +125,7 @@ func fences(log []string) (n int) {
 
 // log returns the whole log: position, status, text and type of each event.
 func (in *interleaving) log(ctx context.Context) []string {
-	page, err := in.s.Events(ctx, alice, "s", session.EventQuery{View: session.All, Limit: session.MaxPage})
+	page, err := in.s.Sessions.Events(ctx, alice, "s", session.EventQuery{View: session.All, Limit: session.MaxPage})
 	if err != nil {
 		in.t.Fatalf("read the log: %v", err)
 	}
@@ -159,7 +159,7 @@ func (l *lane) ready() bool {
 
 // work claims the run and writes what the worker's program says.
 func (in *interleaving) work(ctx context.Context, l *lane) {
-	r, err := in.s.Claim(ctx, refOf("s", "r"), continuable(fmt.Sprint("worker ", l.id), maxLost))
+	r, err := in.s.Runs.Claim(ctx, refOf("s", "r"), continuable(fmt.Sprint("worker ", l.id), maxLost))
 	if err != nil {
 		return
 	}
@@ -171,11 +171,11 @@ func (in *interleaving) work(ctx context.Context, l *lane) {
 		switch what {
 		case "append":
 			err = in.write(l, text, func() error {
-				_, err := in.s.AppendEvents(ctx, l.ref, []session.Event{saying(text)})
+				_, err := in.s.Runs.AppendEvents(ctx, l.ref, []session.Event{saying(text)})
 				return err
 			})
 		case "begin":
-			it, err = in.s.BeginItem(ctx, l.ref, saying(""))
+			it, err = in.s.Runs.BeginItem(ctx, l.ref, saying(""))
 		case "flush", "long flush":
 			if it != nil {
 				if what == "long flush" {
@@ -192,9 +192,9 @@ func (in *interleaving) work(ctx context.Context, l *lane) {
 				it = nil
 			}
 		case "renew":
-			err = in.s.Renew(ctx, l.ref)
+			err = in.s.Runs.Renew(ctx, l.ref)
 		case "end":
-			_, err = in.s.End(ctx, l.ref, run.Completed, nil)
+			_, err = in.s.Runs.End(ctx, l.ref, run.Completed, nil)
 			l.ended = err == nil
 		}
 		if err != nil {
@@ -365,14 +365,14 @@ func TestContinuation_interleaved(t *testing.T) {
 func (in *interleaving) checkEnd(t *testing.T) {
 	t.Helper()
 	in.c.forward(10 * run.Lease)
-	got, err := in.s.Run(t.Context(), refOf("s", "r"))
+	got, err := in.s.Runs.Run(t.Context(), refOf("s", "r"))
 	if err != nil || !got.Status.Final() || got.Continuations != len(in.snapshots) {
 		in.t.Errorf("in the end the run is %+v, %v", got, err)
 	}
-	if _, err := in.s.Start(t.Context(), startOf(t, "s", "next", "more")); err != nil {
+	if _, err := in.s.Runs.Start(t.Context(), startOf(t, "s", "next", "more")); err != nil {
 		in.t.Errorf("the next run cannot start: %v", err)
 	}
-	if err := in.s.Renew(t.Context(), refOf("s", "r")); !errors.Is(err, fault.Of(fault.Conflict)) {
+	if err := in.s.Runs.Renew(t.Context(), refOf("s", "r")); !errors.Is(err, fault.Of(fault.Conflict)) {
 		in.t.Errorf("the run can still be renewed: %v", err)
 	}
 }

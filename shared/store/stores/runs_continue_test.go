@@ -28,7 +28,7 @@ func continuable(worker string, n int) run.Claimant {
 // mustClaim claims a run and returns the reference with which the worker writes.
 func mustClaim(t testing.TB, s *stores.Store, ref run.Ref, by run.Claimant) run.Ref {
 	t.Helper()
-	r, err := s.Claim(t.Context(), ref, by)
+	r, err := s.Runs.Claim(t.Context(), ref, by)
 	if err != nil {
 		t.Fatalf("claim run %s: %v", ref.RunID, err)
 	}
@@ -42,7 +42,7 @@ func lose(t testing.TB, s *stores.Store, c *calendar, id string, n int) (run.Ref
 	mustCreate(t, s, alice, id, nil)
 	mustStart(t, s, startOf(t, id, "r", "hi"))
 	ref := mustClaim(t, s, refOf(id, "r"), continuable("first", n))
-	if _, err := s.AppendEvents(t.Context(), ref, []session.Event{whole(t, "one")}); err != nil {
+	if _, err := s.Runs.AppendEvents(t.Context(), ref, []session.Event{whole(t, "one")}); err != nil {
 		t.Fatal(err)
 	}
 	it := mustBegin(t, s, ref, "half")
@@ -74,7 +74,7 @@ func TestContinuation(t *testing.T) {
 		if err := json.Unmarshal(th.Items[2].Fields["error"], &problem); err != nil || problem.Code != run.CodeInterrupted {
 			t.Errorf("the item's problem is %+v, %v", problem, err)
 		}
-		h, err := s.AsOfInput(t.Context(), second, run.HistoryLimit{})
+		h, err := s.Runs.AsOfInput(t.Context(), second, run.HistoryLimit{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestContinuation(t *testing.T) {
 		wantRefused(t, s, first, it)
 	})
 	t.Run("a claim is refused while the second lives", func(t *testing.T) {
-		_, err := s.Claim(t.Context(), refOf("s", "r"), continuable("third", 2))
+		_, err := s.Runs.Claim(t.Context(), refOf("s", "r"), continuable("third", 2))
 		wantKind(t, err, fault.Conflict)
 	})
 	t.Run("the second worker answers and ends the run", func(t *testing.T) {
@@ -101,14 +101,14 @@ func TestContinuation(t *testing.T) {
 			t.Errorf("ended as %+v", r)
 		}
 		wantThread(t, s, "s", "idle", "1:hi", "2:one", "3:two (failed)", "4:by another caller", "6:three")
-		if got, err := s.Run(t.Context(), refOf("s", "r")); err != nil || got.Continuations != 1 {
+		if got, err := s.Runs.Run(t.Context(), refOf("s", "r")); err != nil || got.Continuations != 1 {
 			t.Errorf("read as %+v, %v", got, err)
 		}
 	})
 	t.Run("the next run begins without continuations", func(t *testing.T) {
 		mustStart(t, s, startOf(t, "s", "r2", "more"))
 		ref := mustClaim(t, s, refOf("s", "r2"), continuable("fourth", 2))
-		if _, err := s.AppendEvents(t.Context(), ref, []session.Event{whole(t, "four")}); err != nil || ref.Continuation != 0 {
+		if _, err := s.Runs.AppendEvents(t.Context(), ref, []session.Event{whole(t, "four")}); err != nil || ref.Continuation != 0 {
 			t.Errorf("continuation %d, %v", ref.Continuation, err)
 		}
 		mustEnd(t, s, ref, run.Completed, nil)
@@ -121,15 +121,15 @@ func wantRefused(t *testing.T, s *stores.Store, ref run.Ref, it run.Item) {
 	before := shown(mustThread(t, s, ref.SessionID))
 	for name, write := range map[string]func() error{
 		"append": func() error {
-			_, err := s.AppendEvents(t.Context(), ref, []session.Event{whole(t, "late")})
+			_, err := s.Runs.AppendEvents(t.Context(), ref, []session.Event{whole(t, "late")})
 			return err
 		},
 		"begin": func() error {
-			_, err := s.BeginItem(t.Context(), ref, whole(t, "late"))
+			_, err := s.Runs.BeginItem(t.Context(), ref, whole(t, "late"))
 			return err
 		},
 		"open": func() error {
-			_, err := s.OpenItem(t.Context(), ref, "half")
+			_, err := s.Runs.OpenItem(t.Context(), ref, "half")
 			return err
 		},
 		"flush in the last segment": func() error { return flush(t.Context(), it, "late") },
@@ -144,13 +144,13 @@ func wantRefused(t *testing.T, s *stores.Store, ref run.Ref, it run.Item) {
 			_, err := it.Complete(t.Context(), stateEvent(t, "r", map[string]any{"late": true}))
 			return err
 		},
-		"renew": func() error { return s.Renew(t.Context(), ref) },
+		"renew": func() error { return s.Runs.Renew(t.Context(), ref) },
 		"end": func() error {
-			_, err := s.End(t.Context(), ref, run.Failed, run.NewProblem("boom", "late"))
+			_, err := s.Runs.End(t.Context(), ref, run.Failed, run.NewProblem("boom", "late"))
 			return err
 		},
 		"read the history": func() error {
-			_, err := s.AsOfInput(t.Context(), ref, run.HistoryLimit{})
+			_, err := s.Runs.AsOfInput(t.Context(), ref, run.HistoryLimit{})
 			return err
 		},
 	} {
@@ -176,7 +176,7 @@ func TestContinuation_ends(t *testing.T) {
 	t.Run("as lost once no continuation is left", func(t *testing.T) {
 		continued(t, "once")
 		c.forward(run.Lease + time.Second)
-		_, err := s.Claim(t.Context(), refOf("once", "r"), continuable("third", 9))
+		_, err := s.Runs.Claim(t.Context(), refOf("once", "r"), continuable("third", 9))
 		wantKind(t, err, fault.Conflict)
 		th := wantThread(t, s, "once", "failed", "1:hi", "2:one", "3:two (failed)")
 		if th.Run.Error.Code != run.CodeLost || th.Run.Continuations != 1 {
@@ -193,18 +193,18 @@ func TestContinuation_ends(t *testing.T) {
 	t.Run("by a cancellation", func(t *testing.T) {
 		ref := continued(t, "cancel")
 		ref.Continuation = 0
-		if r, err := s.Cancel(t.Context(), ref); err != nil || r.Status != run.Cancelled || r.Continuations != 1 {
+		if r, err := s.Runs.Cancel(t.Context(), ref); err != nil || r.Status != run.Cancelled || r.Continuations != 1 {
 			t.Errorf("%+v, %v", r, err)
 		}
 		wantThread(t, s, "cancel", "idle", "1:hi", "2:one", "3:two (failed)")
 	})
 	t.Run("by a cancellation before another worker comes", func(t *testing.T) {
 		ref, it := lose(t, s, c, "early", 1)
-		if _, err := s.Cancel(t.Context(), ref); err != nil {
+		if _, err := s.Runs.Cancel(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
 		wantRefused(t, s, ref, it)
-		_, err := s.Claim(t.Context(), ref, continuable("second", 1))
+		_, err := s.Runs.Claim(t.Context(), ref, continuable("second", 1))
 		wantKind(t, err, fault.Conflict)
 	})
 	t.Run("by a start that replaces it", func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestContinuation_ends(t *testing.T) {
 	})
 	t.Run("by a rewind", func(t *testing.T) {
 		continued(t, "rewind")
-		_, err := s.Rewind(t.Context(), session.Rewind{
+		_, err := s.History.Rewind(t.Context(), session.Rewind{
 			UserID: alice, SessionID: "rewind", Before: "r", CancelRun: true, Nonce: mustID(t),
 		})
 		if err != nil {
@@ -233,10 +233,10 @@ func TestContinuation_ends(t *testing.T) {
 	})
 	t.Run("with its session", func(t *testing.T) {
 		ref := continued(t, "delete")
-		if err := s.Delete(t.Context(), alice, "delete"); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, "delete"); err != nil {
 			t.Fatal(err)
 		}
-		wantKind(t, s.Renew(t.Context(), ref), fault.NotFound)
+		wantKind(t, s.Runs.Renew(t.Context(), ref), fault.NotFound)
 	})
 }
 
@@ -247,10 +247,10 @@ func TestContinuation_late_renewal(t *testing.T) {
 	c := &calendar{}
 	s := newStore(t, stores.WithClock(c.now))
 	ref, it := lose(t, s, c, "s", 1)
-	if err := s.Renew(t.Context(), ref); err != nil {
+	if err := s.Runs.Renew(t.Context(), ref); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Claim(t.Context(), ref, continuable("second", 1))
+	_, err := s.Runs.Claim(t.Context(), ref, continuable("second", 1))
 	wantKind(t, err, fault.Conflict)
 	mustFlush(t, it, "!")
 	mustEnd(t, s, ref, run.Completed, nil)
@@ -274,18 +274,18 @@ func TestExpire_continues(t *testing.T) {
 		}
 		return nil
 	}
-	if n, err := s.Expire(t.Context(), resume); n != 2 || err == nil {
+	if n, err := s.Runs.Expire(t.Context(), resume); n != 2 || err == nil {
 		t.Errorf("expired %d, %v; want 2 and the failure", n, err)
 	}
 	if len(resumed) != 2 {
 		t.Errorf("handed over %q", resumed)
 	}
-	if got, err := s.Run(t.Context(), refOf("never", "r")); err != nil || got.Status != run.Failed {
+	if got, err := s.Runs.Run(t.Context(), refOf("never", "r")); err != nil || got.Status != run.Failed {
 		t.Errorf("a run that may not be continued is %+v, %v", got, err)
 	}
 	second := mustClaim(t, s, ref, continuable("second", 1))
 	resumed = nil
-	if n, err := s.Expire(t.Context(), resume); n != 0 || err == nil || len(resumed) != 1 {
+	if n, err := s.Runs.Expire(t.Context(), resume); n != 0 || err == nil || len(resumed) != 1 {
 		t.Errorf("expired %d, %v; handed over %q, want only the one that failed", n, err, resumed)
 	}
 	mustEnd(t, s, second, run.Completed, nil)
@@ -299,7 +299,7 @@ func TestContinuation_keeps_its_slot(t *testing.T) {
 	ref, _ := lose(t, s, c, "s", 1)
 	c.forward(run.Lease)
 	mustCreate(t, s, alice, "other", nil)
-	_, err := s.Start(t.Context(), startOf(t, "other", "r", "hi"))
+	_, err := s.Runs.Start(t.Context(), startOf(t, "other", "r", "hi"))
 	wantKind(t, err, fault.Busy)
 	mustEnd(t, s, mustClaim(t, s, ref, continuable("second", 1)), run.Completed, nil)
 	mustStart(t, s, startOf(t, "other", "r", "hi"))

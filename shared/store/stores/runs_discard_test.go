@@ -53,7 +53,7 @@ func (d *discarding) wantShown(t *testing.T, last string, want ...string) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the thread (-want +got):\n%s", diff)
 	}
-	state, err := d.s.State(t.Context(), alice, d.id)
+	state, err := d.s.Sessions.State(t.Context(), alice, d.id)
 	if err != nil || string(state.Session["last"]) != `"`+last+`"` {
 		t.Errorf("the state is %s, %v, want %q", state.Session["last"], err, last)
 	}
@@ -107,7 +107,7 @@ func TestDiscard_of_a_run_whose_invocation_was_in_the_log(t *testing.T) {
 			d.start(t, run.Enqueue)
 			d.append(t, "r1", "b")
 			mustEnd(t, d.s, refOf("s", "r0"), run.Completed, nil)
-			if r, err := d.s.StartQueued(t.Context(), alice, "s"); err != nil || r.ID != "r1" {
+			if r, err := d.s.Runs.StartQueued(t.Context(), alice, "s"); err != nil || r.ID != "r1" {
 				t.Fatalf("started %v, %v", r, err)
 			}
 			return []string{"first", "appended to r1", "appended to b"}
@@ -131,7 +131,7 @@ func TestDiscard_of_a_run_whose_invocation_was_in_the_log(t *testing.T) {
 				d := &discarding{id: "s", s: newStore(t)}
 				mustCreate(t, d.s, alice, "s", nil)
 				before := begin(t, d)
-				if _, err := d.s.Claim(t.Context(), refOf(d.id, "r1"), run.Claimant{Worker: "worker"}); err != nil {
+				if _, err := d.s.Runs.Claim(t.Context(), refOf(d.id, "r1"), run.Claimant{Worker: "worker"}); err != nil {
 					t.Fatal(err)
 				}
 				mustFlush(t, mustBegin(t, d.s, refOf(d.id, "r1"), ""), "an answer")

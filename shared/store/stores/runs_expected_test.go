@@ -49,7 +49,7 @@ func raceForPosition(t *testing.T, prepare func(*stores.Store)) {
 			return nil
 		}}))
 		prepare(s)
-		seen, err := s.Get(t.Context(), alice, "s")
+		seen, err := s.Sessions.Get(t.Context(), alice, "s")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func raceForPosition(t *testing.T, prepare func(*stores.Store)) {
 		rival.Store(&acts)
 		own := startOf(t, "s", "own", "hi")
 		own.ExpectedSeq = &seen.HeadSeq
-		_, err = s.Start(t.Context(), own)
+		_, err = s.Runs.Start(t.Context(), own)
 		if rival.Load() != nil { // the start has fewer steps
 			if err != nil {
 				t.Fatal(err)
@@ -76,7 +76,7 @@ func raceForPosition(t *testing.T, prepare func(*stores.Store)) {
 		} else {
 			refused++
 		}
-		if _, err := s.Run(t.Context(), refOf("s", "own")); !errors.Is(err, fault.Of(fault.NotFound)) {
+		if _, err := s.Runs.Run(t.Context(), refOf("s", "own")); !errors.Is(err, fault.Of(fault.NotFound)) {
 			t.Errorf("the run of the refused start: %v", err)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 
 func mustHistory(t testing.TB, s *stores.Store, ref run.Ref) (events []string, state string) {
 	t.Helper()
-	h, err := s.AsOfInput(t.Context(), ref, run.HistoryLimit{})
+	h, err := s.Runs.AsOfInput(t.Context(), ref, run.HistoryLimit{})
 	if err != nil {
 		t.Fatalf("what run %s was asked: %v", ref.RunID, err)
 	}
@@ -68,7 +68,7 @@ func TestAsOfInput(t *testing.T) {
 
 	wantHistory(t, s, refOf("s", "r1"), state, want...)
 	t.Run("has the epoch, which the rewind changed", func(t *testing.T) {
-		h, err := s.AsOfInput(t.Context(), refOf("s", "r1"), run.HistoryLimit{})
+		h, err := s.Runs.AsOfInput(t.Context(), refOf("s", "r1"), run.HistoryLimit{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestAsOfInput(t *testing.T) {
 			var logs []string
 			for _, name := range []string{"a" + round, "b" + round} {
 				mustStart(t, s, startOf(t, id, name, "go"))
-				h, err := s.AsOfInput(t.Context(), refOf(id, name), run.HistoryLimit{})
+				h, err := s.Runs.AsOfInput(t.Context(), refOf(id, name), run.HistoryLimit{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -96,7 +96,7 @@ func TestAsOfInput(t *testing.T) {
 				t.Errorf("round %s: %q", round, logs)
 			}
 			seen[logs[0]] = true
-			if err := s.Delete(t.Context(), alice, id); err != nil {
+			if err := s.Sessions.Delete(t.Context(), alice, id); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -126,11 +126,11 @@ func TestAsOfInput(t *testing.T) {
 	})
 	t.Run("refuses a final run, an unknown run and another user", func(t *testing.T) {
 		mustEnd(t, s, refOf("s", "r1"), run.Completed, nil)
-		_, err := s.AsOfInput(t.Context(), refOf("s", "r1"), run.HistoryLimit{})
+		_, err := s.Runs.AsOfInput(t.Context(), refOf("s", "r1"), run.HistoryLimit{})
 		wantKind(t, err, fault.Conflict)
-		_, err = s.AsOfInput(t.Context(), refOf("s", "unknown"), run.HistoryLimit{})
+		_, err = s.Runs.AsOfInput(t.Context(), refOf("s", "unknown"), run.HistoryLimit{})
 		wantKind(t, err, fault.NotFound)
-		_, err = s.AsOfInput(t.Context(), run.Ref{UserID: bob, SessionID: "s", RunID: "r1"}, run.HistoryLimit{})
+		_, err = s.Runs.AsOfInput(t.Context(), run.Ref{UserID: bob, SessionID: "s", RunID: "r1"}, run.HistoryLimit{})
 		wantKind(t, err, fault.Forbidden)
 	})
 }
@@ -199,7 +199,7 @@ func TestAsOfInput_limited(t *testing.T) {
 	unitsOf := func(limit run.HistoryLimit) (run.History, float64) {
 		t.Helper()
 		before := read.Load()
-		h, err := s.AsOfInput(t.Context(), refOf("f", "r1"), limit)
+		h, err := s.Runs.AsOfInput(t.Context(), refOf("f", "r1"), limit)
 		if err != nil {
 			t.Fatal(err)
 		}

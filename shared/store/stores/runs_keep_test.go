@@ -25,7 +25,7 @@ func keepOf(t testing.TB, runID string) run.Start {
 
 func mustCancelAs(t testing.TB, s *stores.Store, ref run.Ref, on run.OnFailed) run.Run {
 	t.Helper()
-	r, err := s.CancelAs(t.Context(), ref, on)
+	r, err := s.Runs.CancelAs(t.Context(), ref, on)
 	if err != nil {
 		t.Fatalf("cancel run %s: %v", ref.RunID, err)
 	}
@@ -81,7 +81,7 @@ func TestKeep(t *testing.T) {
 		}, []string{"partial (failed)"}},
 		"a whole event": {func(t *testing.T, s *stores.Store, ref run.Ref) {
 			t.Helper()
-			if _, err := s.AppendEvents(t.Context(), ref, []session.Event{whole(t, "whole")}); err != nil {
+			if _, err := s.Runs.AppendEvents(t.Context(), ref, []session.Event{whole(t, "whole")}); err != nil {
 				t.Fatal(err)
 			}
 		}, []string{"whole", " (failed)"}},
@@ -114,7 +114,7 @@ func TestKeep(t *testing.T) {
 					if got := ended.OnFailed == run.Keep; got != end.kept {
 						t.Errorf("the run says that it is kept: %t, want %t", got, end.kept)
 					}
-					if again, err := s.Run(t.Context(), ref); err != nil || cmp.Diff(ended, again) != "" {
+					if again, err := s.Runs.Run(t.Context(), ref); err != nil || cmp.Diff(ended, again) != "" {
 						t.Errorf("read later, the run is %+v, want %+v (%v)", again, ended, err)
 					}
 					if end.status == session.Failed && (th.Run == nil || th.Run.Error == nil || th.Run.Error.Code != end.code) {
@@ -154,7 +154,7 @@ func TestKeep_replaced(t *testing.T) {
 			mustStart(t, s, keepOf(t, "one"))
 			ref := refOf("s", "one")
 			if what == "a whole event" {
-				if _, err := s.AppendEvents(t.Context(), ref, []session.Event{whole(t, "whole")}); err != nil {
+				if _, err := s.Runs.AppendEvents(t.Context(), ref, []session.Event{whole(t, "whole")}); err != nil {
 					t.Fatal(err)
 				}
 			} else {
@@ -173,7 +173,7 @@ func TestKeep_replaced(t *testing.T) {
 			wantStatus(t, s, refOf("s", "two"), run.Cancelled)
 			mustStart(t, s, mergeOf(t, "s", "four"))
 			wantSaid(t, s, "s", want...)
-			state, err := s.State(t.Context(), alice, "s")
+			state, err := s.Sessions.State(t.Context(), alice, "s")
 			if err != nil || string(state.Merged["k"]) != "1" || string(state.Merged["user:k"]) != "2" {
 				t.Errorf("the state is %v (%v)", state.Merged, err)
 			}
@@ -217,7 +217,7 @@ func TestKeep_by_agent(t *testing.T) {
 	say := func(id, agent string, on run.OnFailed) error {
 		start := startOf(t, "s", id, id)
 		start.Agent, start.OnFailed = agent, on
-		_, err := s.Start(t.Context(), start)
+		_, err := s.Runs.Start(t.Context(), start)
 		return err
 	}
 	fail := func(id string) { mustEnd(t, s, refOf("s", id), run.Failed, run.NewProblem("boom", "it broke")) }
@@ -260,7 +260,7 @@ func TestKeep_elsewhere(t *testing.T) {
 		t.Errorf("a watcher is told %+v", m)
 	}
 
-	if _, err := s.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s", ID: "forked", Nonce: "f"}); err != nil {
+	if _, err := s.History.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s", ID: "forked", Nonce: "f"}); err != nil {
 		t.Fatal(err)
 	}
 	wantSaid(t, s, "forked", want...)

@@ -50,7 +50,7 @@ func TestStart_after_a_merge(t *testing.T) {
 	}
 	claim := func(t *testing.T, ref run.Ref) {
 		t.Helper()
-		if _, err := s.Claim(t.Context(), ref, run.Claimant{Worker: "w"}); err != nil {
+		if _, err := s.Runs.Claim(t.Context(), ref, run.Claimant{Worker: "w"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +69,7 @@ func TestStart_after_a_merge(t *testing.T) {
 		{"a worker claimed it and was lost", []func(*testing.T, run.Ref){claim, func(*testing.T, run.Ref) { now = now.Add(2 * run.Lease) }}, []string{"next"}},
 		{"it was cancelled", []func(*testing.T, run.Ref){func(t *testing.T, ref run.Ref) {
 			t.Helper()
-			if _, err := s.Cancel(t.Context(), ref); err != nil {
+			if _, err := s.Runs.Cancel(t.Context(), ref); err != nil {
 				t.Fatal(err)
 			}
 		}}, []string{"next"}},
@@ -106,10 +106,10 @@ func TestStart_after_a_merge(t *testing.T) {
 		wantSaid(t, s, "owed", "one", "next")
 		mustStart(t, s, startOf(t, "fork", "next", "next"))
 		wantSaid(t, s, "fork", "one", "try2", "next") // a fork has it as history
-		if err := s.Delete(t.Context(), alice, "owed"); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, "owed"); err != nil {
 			t.Fatal(err)
 		}
-		_, err := s.Start(t.Context(), mergeOf(t, "owed", "late"))
+		_, err := s.Runs.Start(t.Context(), mergeOf(t, "owed", "late"))
 		wantKind(t, err, fault.NotFound)
 	})
 }
@@ -140,7 +140,7 @@ func TestStart_refused_merge(t *testing.T) {
 	refused := func(t *testing.T, s *stores.Store, start run.Start, kind fault.Kind, used int) {
 		t.Helper()
 		before := shown(mustThread(t, s, "s"))
-		_, err := s.Start(t.Context(), start)
+		_, err := s.Runs.Start(t.Context(), start)
 		wantKind(t, err, kind)
 		if diff := cmp.Diff(before, shown(mustThread(t, s, "s"))); diff != "" || before[0] != string(session.InProgress) {
 			t.Errorf("the refusal changed the thread (-before +after):\n%s", diff)

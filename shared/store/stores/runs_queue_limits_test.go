@@ -59,7 +59,7 @@ func TestEnqueue_largest_transaction(t *testing.T) {
 				delta[file] = mustPut(t, s, alice, "s", file, "after").Version
 			}
 			mustStart(t, s, startOf(t, "s", "one", "one"))
-			if _, err := s.AppendEvents(t.Context(), refOf("s", "one"), []session.Event{
+			if _, err := s.Runs.AppendEvents(t.Context(), refOf("s", "one"), []session.Event{
 				named(t, "one", delta), stateEvent(t, "one", map[string]any{"k": 1, "app:k": 1}),
 			}); err != nil {
 				t.Fatal(err)
@@ -102,14 +102,14 @@ func TestEnqueue_unreadable(t *testing.T) {
 		}
 	}
 	wantQueued(t, s, "s")
-	_, err := s.Start(t.Context(), enqueueOf(t, "s", "three"))
+	_, err := s.Runs.Start(t.Context(), enqueueOf(t, "s", "three"))
 	wantConflict("enqueue", err)
-	_, err = s.Cancel(t.Context(), refOf("s", "two"))
+	_, err = s.Runs.Cancel(t.Context(), refOf("s", "two"))
 	wantConflict("cancel", err)
-	_, err = s.Run(t.Context(), refOf("s", "two"))
+	_, err = s.Runs.Run(t.Context(), refOf("s", "two"))
 	wantConflict("read", err)
 	mustEnd(t, s, refOf("s", "one"), run.Completed, nil)
-	_, err = s.StartQueued(t.Context(), alice, "s")
+	_, err = s.Runs.StartQueued(t.Context(), alice, "s")
 	wantConflict("start", err)
 	mustStart(t, s, startOf(t, "s", "four", "four"))
 	mustStart(t, s, mergeOf(t, "s", "five"))
@@ -119,7 +119,7 @@ func TestEnqueue_unreadable(t *testing.T) {
 	if !strings.Contains(lines.String(), "QUEUE") {
 		t.Errorf("the log does not name the item:\n%s", lines.String())
 	}
-	if err := s.Delete(t.Context(), alice, "s"); err != nil {
+	if err := s.Sessions.Delete(t.Context(), alice, "s"); err != nil {
 		t.Error(err)
 	}
 }

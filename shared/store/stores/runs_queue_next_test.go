@@ -86,7 +86,7 @@ func TestStartsQueued(t *testing.T) {
 
 func mustCancel(t *testing.T, s *stores.Store, runID string) {
 	t.Helper()
-	if _, err := s.Cancel(t.Context(), refOf("s", runID)); err != nil {
+	if _, err := s.Runs.Cancel(t.Context(), refOf("s", runID)); err != nil {
 		t.Fatalf("cancel run %s: %v", runID, err)
 	}
 }
@@ -105,7 +105,7 @@ func TestStartsQueued_queued_before_the_end(t *testing.T) {
 		},
 		"by a refused rewind, then by a cancellation": func(t *testing.T, s *stores.Store) {
 			t.Helper()
-			_, err := s.Rewind(t.Context(), session.Rewind{UserID: alice, SessionID: "s", Before: "one", CancelRun: true, Nonce: "n"})
+			_, err := s.History.Rewind(t.Context(), session.Rewind{UserID: alice, SessionID: "s", Before: "one", CancelRun: true, Nonce: "n"})
 			if err == nil {
 				t.Error("the session was rewound although a start is queued")
 			}
@@ -121,7 +121,7 @@ func TestStartsQueued_queued_before_the_end(t *testing.T) {
 				if c.Op != hooks.Transact || !armed.CompareAndSwap(true, false) {
 					return nil
 				}
-				_, err := plain.Start(ctx, enqueueOf(t, "s", "two"))
+				_, err := plain.Runs.Start(ctx, enqueueOf(t, "s", "two"))
 				return err
 			}}))
 			mustCreate(t, s, alice, "s", nil)

@@ -36,14 +36,14 @@ func startAll(t *testing.T, s *stores.Store, done *atomic.Bool, callers int) *sy
 		racing.Go(func() {
 			for {
 				over := done.Load()
-				r, err := s.StartQueued(t.Context(), alice, "s")
+				r, err := s.Runs.StartQueued(t.Context(), alice, "s")
 				if err != nil {
 					t.Errorf("start what is queued: %v", err)
 					return
 				}
 				if r != nil {
 					// Only one of the workers that it may be handed to claims it.
-					if _, err := s.Claim(t.Context(), refOf("s", r.ID), run.Claimant{Worker: fmt.Sprint("w", w)}); err == nil {
+					if _, err := s.Runs.Claim(t.Context(), refOf("s", r.ID), run.Claimant{Worker: fmt.Sprint("w", w)}); err == nil {
 						mustEnd(t, s, refOf("s", r.ID), run.Completed, nil)
 					} else if !errors.Is(err, fault.Of(fault.Conflict)) {
 						t.Errorf("claim: %v", err)
@@ -73,7 +73,7 @@ func TestEnqueue_racing(t *testing.T) {
 		racing.Go(func() {
 			for n := 0; n < each; {
 				id := fmt.Sprintf("%d-%d", c, n)
-				r, err := s.Start(t.Context(), enqueueOf(t, "s", id))
+				r, err := s.Runs.Start(t.Context(), enqueueOf(t, "s", id))
 				switch {
 				case errors.Is(err, fault.Of(fault.Conflict)):
 					continue // the queue is full
@@ -81,7 +81,7 @@ func TestEnqueue_racing(t *testing.T) {
 					t.Errorf("enqueue %s: %v", id, err)
 					return
 				case r.Status == run.InProgress: // nothing was active
-					if _, err := s.Claim(t.Context(), refOf("s", id), run.Claimant{Worker: "caller"}); err == nil {
+					if _, err := s.Runs.Claim(t.Context(), refOf("s", id), run.Claimant{Worker: "caller"}); err == nil {
 						mustEnd(t, s, refOf("s", id), run.Completed, nil)
 					}
 				}
@@ -126,13 +126,13 @@ func TestEnqueue_racing_with_cancellations(t *testing.T) {
 		var racing sync.WaitGroup
 		var gone, mergedNow bool
 		racing.Go(func() {
-			_, err := s.End(t.Context(), refOf("s", first), run.Completed, nil)
+			_, err := s.Runs.End(t.Context(), refOf("s", first), run.Completed, nil)
 			if err != nil && !errors.Is(err, fault.Of(fault.Conflict)) { // a merge cancelled it
 				t.Errorf("end %s: %v", first, err)
 			}
 		})
 		racing.Go(func() {
-			r, err := s.Cancel(t.Context(), refOf("s", b))
+			r, err := s.Runs.Cancel(t.Context(), refOf("s", b))
 			if err != nil {
 				t.Errorf("cancel %s: %v", b, err)
 			}
@@ -143,7 +143,7 @@ func TestEnqueue_racing_with_cancellations(t *testing.T) {
 				mustStart(t, s, enqueueOf(t, "s", c))
 				return
 			}
-			_, err := s.Start(t.Context(), mergeOf(t, "s", c))
+			_, err := s.Runs.Start(t.Context(), mergeOf(t, "s", c))
 			if mergedNow = err == nil; err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
 				t.Errorf("merge %s: %v", c, err)
 			}
@@ -152,7 +152,7 @@ func TestEnqueue_racing_with_cancellations(t *testing.T) {
 		var done atomic.Bool
 		done.Store(true)
 		if th := mustThread(t, s, "s"); th.Run != nil {
-			if r, err := s.Claim(t.Context(), refOf("s", th.Run.ID), run.Claimant{Worker: "worker"}); err == nil {
+			if r, err := s.Runs.Claim(t.Context(), refOf("s", th.Run.ID), run.Claimant{Worker: "worker"}); err == nil {
 				mustEnd(t, s, refOf("s", r.ID), run.Completed, nil)
 			}
 		}
@@ -201,19 +201,19 @@ func TestEnqueue_racing_with_a_deletion(t *testing.T) {
 			}
 		}
 		var racing sync.WaitGroup
-		racing.Go(func() { ignore(s.Start(t.Context(), enqueueOf(t, "s", "three"))) })
-		racing.Go(func() { ignore(s.Cancel(t.Context(), refOf("s", "two"))) })
+		racing.Go(func() { ignore(s.Runs.Start(t.Context(), enqueueOf(t, "s", "three"))) })
+		racing.Go(func() { ignore(s.Runs.Cancel(t.Context(), refOf("s", "two"))) })
 		racing.Go(func() {
-			ignore(s.End(t.Context(), refOf("s", "one"), run.Completed, nil))
-			ignore(s.StartQueued(t.Context(), alice, "s"))
+			ignore(s.Runs.End(t.Context(), refOf("s", "one"), run.Completed, nil))
+			ignore(s.Runs.StartQueued(t.Context(), alice, "s"))
 		})
 		racing.Go(func() {
-			if err := s.Delete(t.Context(), alice, "s"); err != nil {
+			if err := s.Sessions.Delete(t.Context(), alice, "s"); err != nil {
 				t.Errorf("delete: %v", err)
 			}
 		})
 		racing.Wait()
-		_, err := s.StartQueued(t.Context(), alice, "s")
+		_, err := s.Runs.StartQueued(t.Context(), alice, "s")
 		wantKind(t, err, fault.NotFound)
 	}
 	t.Logf("%d rounds", rounds)

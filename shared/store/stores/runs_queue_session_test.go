@@ -27,7 +27,7 @@ func TestEnqueue_and_the_session(t *testing.T) {
 		mustEnqueue(t, s, "s", "two")
 		mustFork(t, s, "s", "fork", nil)
 		wantQueued(t, s, "fork")
-		_, err := s.Run(t.Context(), refOf("fork", "two"))
+		_, err := s.Runs.Run(t.Context(), refOf("fork", "two"))
 		wantKind(t, err, fault.NotFound)
 	})
 	t.Run("a deletion removes the queue", func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestEnqueue_and_the_session(t *testing.T) {
 		mustCreate(t, s, alice, "s", nil)
 		mustStart(t, s, startOf(t, "s", "one", "one"))
 		mustEnqueue(t, s, "s", "two")
-		if err := s.Delete(t.Context(), alice, "s"); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, "s"); err != nil {
 			t.Fatal(err)
 		}
 		for _, item := range storetest.Items(t, engine) {
@@ -45,7 +45,7 @@ func TestEnqueue_and_the_session(t *testing.T) {
 				t.Errorf("left: %v", item)
 			}
 		}
-		_, err := s.StartQueued(t.Context(), alice, "s")
+		_, err := s.Runs.StartQueued(t.Context(), alice, "s")
 		wantKind(t, err, fault.NotFound)
 	})
 	t.Run("an export waits until the queue is empty", func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestEnqueue_and_the_session(t *testing.T) {
 		s := busy(t)
 		mustEnqueue(t, s, "s", "two")
 		mustEnd(t, s, refOf("s", "one"), run.Completed, nil)
-		wantKind(t, s.Export(t.Context(), alice, "s", archive.NewWriter(io.Discard)), fault.Conflict)
+		wantKind(t, s.Archives.Export(t.Context(), alice, "s", archive.NewWriter(io.Discard)), fault.Conflict)
 		mustCancel(t, s, "two")
 		mustExport(t, s)
 	})
@@ -102,15 +102,15 @@ func TestEnqueue_and_the_session(t *testing.T) {
 			mustStart(t, s, start)
 			mustEnd(t, s, refOf("s", "one"), status, nil)
 			clock.forward(2 * time.Hour)
-			if n, err := s.SweepRetention(t.Context()); n != 0 || err != nil {
+			if n, err := s.Lifecycle.SweepRetention(t.Context()); n != 0 || err != nil {
 				t.Errorf("%s: %d sessions were deleted, %v", end, n, err)
 			}
 			wantQueued(t, s, "s", "two")
-			if _, err := s.Cancel(t.Context(), refOf("s", "two")); err != nil {
+			if _, err := s.Runs.Cancel(t.Context(), refOf("s", "two")); err != nil {
 				t.Fatal(err)
 			}
 			clock.forward(2 * time.Hour)
-			if n, err := s.SweepRetention(t.Context()); n != 1 || err != nil {
+			if n, err := s.Lifecycle.SweepRetention(t.Context()); n != 1 || err != nil {
 				t.Errorf("%s: %d sessions were deleted after the queue was empty, %v", end, n, err)
 			}
 		}
@@ -129,16 +129,16 @@ func TestSweepQueues(t *testing.T) {
 	}
 	mustEnd(t, s, refOf("idle", "one"), run.Completed, nil)
 	mustFork(t, s, "deleted", "fork", nil) // it keeps the log
-	if err := s.Delete(t.Context(), alice, "deleted"); err != nil {
+	if err := s.Sessions.Delete(t.Context(), alice, "deleted"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Cancel(t.Context(), refOf("empty", "two")); err != nil {
+	if _, err := s.Runs.Cancel(t.Context(), refOf("empty", "two")); err != nil {
 		t.Fatal(err)
 	}
 	sweep := func() (n int, handed []string) {
 		t.Helper()
-		n, err := s.SweepQueues(t.Context(), func(ctx context.Context, userID, sessionID string) (bool, error) {
-			r, err := s.StartQueued(ctx, userID, sessionID)
+		n, err := s.Runs.SweepQueues(t.Context(), func(ctx context.Context, userID, sessionID string) (bool, error) {
+			r, err := s.Runs.StartQueued(ctx, userID, sessionID)
 			if r != nil {
 				handed = append(handed, r.SessionID+" "+r.ID)
 			}
@@ -182,7 +182,7 @@ func TestEnqueue_over_the_quota(t *testing.T) {
 	mustEnqueue(t, s, "s", "two")
 	mustEnd(t, s, refOf("s", "one"), run.Completed, nil)
 	mustStart(t, s, startOf(t, "other", "run", "run"))
-	_, err := s.StartQueued(t.Context(), alice, "s")
+	_, err := s.Runs.StartQueued(t.Context(), alice, "s")
 	mustExceed(t, err, quota.Runs, 1)
 	wantQueued(t, s, "s", "two")
 	mustEnd(t, s, refOf("other", "run"), run.Completed, nil)

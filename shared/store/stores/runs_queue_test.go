@@ -35,7 +35,7 @@ func mustEnqueue(t testing.TB, s *stores.Store, sessionID string, runIDs ...stri
 // mustStartQueued begins the next queued run of session "s", "" for none.
 func mustStartQueued(t testing.TB, s *stores.Store, want string) {
 	t.Helper()
-	r, err := s.StartQueued(t.Context(), alice, "s")
+	r, err := s.Runs.StartQueued(t.Context(), alice, "s")
 	if err != nil {
 		t.Fatalf("start what is queued: %v", err)
 	}
@@ -61,7 +61,7 @@ func wantQueued(t testing.TB, s *stores.Store, sessionID string, want ...string)
 
 func wantStatus(t testing.TB, s *stores.Store, ref run.Ref, want run.Status) {
 	t.Helper()
-	r, err := s.Run(t.Context(), ref)
+	r, err := s.Runs.Run(t.Context(), ref)
 	if err != nil {
 		t.Errorf("read run %s: %v", ref.RunID, err)
 	} else if r.Status != want {
@@ -93,7 +93,7 @@ func TestEnqueue(t *testing.T) {
 	wantSaid(t, s, "s", "one", "two")
 	wantStatus(t, s, refOf("s", "two"), run.InProgress)
 	mustStart(t, s, enqueueOf(t, "s", "two")) // a repeat
-	if _, err := s.Claim(t.Context(), refOf("s", "two"), run.Claimant{Worker: "w"}); err != nil {
+	if _, err := s.Runs.Claim(t.Context(), refOf("s", "two"), run.Claimant{Worker: "w"}); err != nil {
 		t.Fatal(err)
 	}
 	mustStartQueued(t, s, "")
@@ -117,7 +117,7 @@ func TestEnqueue_repeated(t *testing.T) {
 	s := busy(t)
 	mustEnqueue(t, s, "s", "two", "two", "three", "two")
 	wantQueued(t, s, "s", "two", "three")
-	if _, err := s.Cancel(t.Context(), refOf("s", "two")); err != nil {
+	if _, err := s.Runs.Cancel(t.Context(), refOf("s", "two")); err != nil {
 		t.Fatal(err)
 	}
 	if r := mustStart(t, s, enqueueOf(t, "s", "two")); r.Status != run.Cancelled {
@@ -136,7 +136,7 @@ func TestEnqueue_limits(t *testing.T) {
 	for i := range run.MaxQueued {
 		mustEnqueue(t, s, "s", fmt.Sprint("q", i))
 	}
-	_, err := s.Start(t.Context(), enqueueOf(t, "s", "more"))
+	_, err := s.Runs.Start(t.Context(), enqueueOf(t, "s", "more"))
 	wantKind(t, err, fault.Conflict)
 	var f *fault.Error
 	if errors.As(err, &f); f.Extra["run_id"] != "one" || f.Extra["max_queued"] != run.MaxQueued {
@@ -146,7 +146,7 @@ func TestEnqueue_limits(t *testing.T) {
 	mustStart(t, s, startOf(t, "large", "one", "one"))
 	big := enqueueOf(t, "large", "big")
 	big.Input = []session.Event{event(t, "", "big", strings.Repeat("x", run.MaxQueuedBytes))}
-	_, err = s.Start(t.Context(), big)
+	_, err = s.Runs.Start(t.Context(), big)
 	wantKind(t, err, fault.Conflict)
 	wantQueued(t, s, "large")
 }
@@ -157,13 +157,13 @@ func TestEnqueue_and_others(t *testing.T) {
 	s := busy(t)
 	mustEnqueue(t, s, "s", "two", "three")
 	mustEnd(t, s, refOf("s", "one"), run.Completed, nil)
-	_, err := s.Start(t.Context(), startOf(t, "s", "rejected", "rejected"))
+	_, err := s.Runs.Start(t.Context(), startOf(t, "s", "rejected", "rejected"))
 	var f *fault.Error
 	if wantKind(t, err, fault.Conflict); errors.As(err, &f) && f.Extra["run_id"] != "two" {
 		t.Errorf("the fault has %v", f.Extra)
 	}
 	mustEnqueue(t, s, "s", "four")
-	_, err = s.Rewind(t.Context(), session.Rewind{UserID: alice, SessionID: "s", Before: "one", Nonce: "n"})
+	_, err = s.History.Rewind(t.Context(), session.Rewind{UserID: alice, SessionID: "s", Before: "one", Nonce: "n"})
 	if wantKind(t, err, fault.Conflict); errors.As(err, &f) && f.Extra["run_id"] != "two" {
 		t.Errorf("the fault has %v", f.Extra)
 	}
@@ -185,7 +185,7 @@ func TestEnqueue_and_others(t *testing.T) {
 		mustStart(t, s, start)
 	}
 	before := mustThread(t, s, "s")
-	_, err = s.Start(t.Context(), mergeOf(t, "s", "more"))
+	_, err = s.Runs.Start(t.Context(), mergeOf(t, "s", "more"))
 	wantKind(t, err, fault.Conflict)
 	if diff := cmp.Diff(before, mustThread(t, s, "s")); diff != "" {
 		t.Errorf("the refusal changed the thread (-before +after):\n%s", diff)
@@ -219,7 +219,7 @@ func TestEnqueue_behind_a_failure(t *testing.T) {
 		t.Parallel()
 		s := busy(t)
 		mustEnqueue(t, s, "s", "two")
-		if _, err := s.Cancel(t.Context(), refOf("s", "one")); err != nil {
+		if _, err := s.Runs.Cancel(t.Context(), refOf("s", "one")); err != nil {
 			t.Fatal(err)
 		}
 		mustStartQueued(t, s, "two")
@@ -249,7 +249,7 @@ func TestEnqueue_behind_a_failure(t *testing.T) {
 		wantQueued(t, s, "s", "two", "three", "four")
 		mustStartQueued(t, s, "")
 		for _, id := range []string{"two", "three"} {
-			if _, err := s.Cancel(t.Context(), refOf("s", id)); err != nil {
+			if _, err := s.Runs.Cancel(t.Context(), refOf("s", id)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -263,12 +263,12 @@ func TestEnqueue_cancel(t *testing.T) {
 	s := busy(t)
 	mustEnqueue(t, s, "s", "two", "three")
 	for range 2 {
-		r, err := s.Cancel(t.Context(), refOf("s", "two"))
+		r, err := s.Runs.Cancel(t.Context(), refOf("s", "two"))
 		if err != nil || r.Status != run.Cancelled || r.EndedTime == nil {
 			t.Errorf("cancelled: %+v, %v", r, err)
 		}
 	}
-	_, err := s.Cancel(t.Context(), refOf("s", "unknown"))
+	_, err := s.Runs.Cancel(t.Context(), refOf("s", "unknown"))
 	wantKind(t, err, fault.NotFound)
 	wantStatus(t, s, refOf("s", "two"), run.Cancelled)
 	wantStatus(t, s, refOf("s", "one"), run.InProgress)

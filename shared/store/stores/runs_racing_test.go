@@ -26,7 +26,7 @@ func TestStart_second_try(t *testing.T) {
 	s := before(storetest.Engine(t), refusing(hooks.Transact, &left, &table.ConditionError{Failures: []table.Failure{{}}}))
 	mustCreate(t, s, alice, "s", nil)
 	left.Store(2)
-	if _, err := s.Start(t.Context(), startOf(t, "s", "r", "hi")); err != nil {
+	if _, err := s.Runs.Start(t.Context(), startOf(t, "s", "r", "hi")); err != nil {
 		t.Fatal(err)
 	}
 	if got := mustThread(t, s, "s"); got.Session.ActiveRunID == nil || len(got.Items) != 1 {
@@ -45,7 +45,7 @@ func TestStart_among_appends(t *testing.T) {
 		racing.Go(func() {
 			for range each {
 				a := session.Append{UserID: alice, SessionID: "s", Events: []session.Event{event(t, "", fmt.Sprint("i", w), "hi")}}
-				if _, _, err := s.Append(t.Context(), a); err != nil {
+				if _, _, err := s.Sessions.Append(t.Context(), a); err != nil {
 					t.Error(err)
 				}
 			}
@@ -76,7 +76,7 @@ func TestStart_in_vain(t *testing.T) {
 		defer cancel()
 		next := startOf(t, "s", "next", "hi")
 		next.OnActive = run.CancelAndMerge
-		_, err := s.Start(ctx, next)
+		_, err := s.Runs.Start(ctx, next)
 		mustBeBusy(t, err)
 	})
 }
@@ -87,7 +87,7 @@ func TestStart_after_another_entry(t *testing.T) {
 	engine := storetest.Engine(t)
 	plain := stores.New(engine)
 	s := beforeStart(t, engine, func(ctx context.Context) error {
-		_, _, err := plain.Append(ctx, session.Append{
+		_, _, err := plain.Sessions.Append(ctx, session.Append{
 			UserID: alice, SessionID: "s", Events: []session.Event{event(t, "", "i", "faster")},
 		})
 		return err

@@ -40,7 +40,7 @@ func TestEnd_rest(t *testing.T) {
 		t.Parallel()
 		s, _ := ended(t)
 		mustStart(t, s, startOf(t, "s", "r2", "two"))
-		if r, err := s.Run(t.Context(), refOf("s", "r2")); err != nil || r.Status != run.InProgress {
+		if r, err := s.Runs.Run(t.Context(), refOf("s", "r2")); err != nil || r.Status != run.InProgress {
 			t.Errorf("%+v, %v", r, err)
 		}
 		mustEnd(t, s, refOf("s", "r2"), run.Completed, nil)
@@ -50,13 +50,13 @@ func TestEnd_rest(t *testing.T) {
 		t.Parallel()
 		s, later := ended(t)
 		later.Store(int64(2 * run.Lease))
-		if n, err := s.Expire(t.Context(), nil); n != 1 || err != nil {
+		if n, err := s.Runs.Expire(t.Context(), nil); n != 1 || err != nil {
 			t.Fatalf("expired %d, %v", n, err)
 		}
-		if n, err := s.Expire(t.Context(), nil); n != 0 || err != nil {
+		if n, err := s.Runs.Expire(t.Context(), nil); n != 0 || err != nil {
 			t.Errorf("expired %d more, %v", n, err)
 		}
-		if r, err := s.Run(t.Context(), refOf("s", "r1")); err != nil || r.Status != run.Completed {
+		if r, err := s.Runs.Run(t.Context(), refOf("s", "r1")); err != nil || r.Status != run.Completed {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})

@@ -31,7 +31,7 @@ func startOf(t testing.TB, sessionID, runID, text string) run.Start {
 
 func mustStart(t testing.TB, s *stores.Store, start run.Start) run.Run {
 	t.Helper()
-	r, err := s.Start(t.Context(), start)
+	r, err := s.Runs.Start(t.Context(), start)
 	if err != nil {
 		t.Fatalf("start run %s: %v", start.RunID, err)
 	}
@@ -46,7 +46,7 @@ func mustBegin(t testing.TB, s *stores.Store, ref run.Ref, id string) run.Item {
 	if id != "" {
 		begun["id"] = id
 	}
-	it, err := s.BeginItem(t.Context(), ref, parse(t, begun))
+	it, err := s.Runs.BeginItem(t.Context(), ref, parse(t, begun))
 	if err != nil {
 		t.Fatalf("begin item %s: %v", id, err)
 	}
@@ -69,7 +69,7 @@ func mustFlush(t testing.TB, it run.Item, texts ...string) {
 
 func mustEnd(t testing.TB, s *stores.Store, ref run.Ref, status run.Status, problem *run.Problem) run.Run {
 	t.Helper()
-	r, err := s.End(t.Context(), ref, status, problem)
+	r, err := s.Runs.End(t.Context(), ref, status, problem)
 	if err != nil {
 		t.Fatalf("end run %s: %v", ref.RunID, err)
 	}
@@ -78,7 +78,7 @@ func mustEnd(t testing.TB, s *stores.Store, ref run.Ref, status run.Status, prob
 
 func mustThread(t testing.TB, s *stores.Store, id string) run.Thread {
 	t.Helper()
-	th, err := s.Thread(t.Context(), alice, id, run.ThreadQuery{Limit: session.DefaultPage})
+	th, err := s.Runs.Thread(t.Context(), alice, id, run.ThreadQuery{Limit: session.DefaultPage})
 	if err != nil {
 		t.Fatalf("read the thread of %s: %v", id, err)
 	}
@@ -147,7 +147,7 @@ func TestRuns(t *testing.T) {
 			t.Errorf("ended %+v", ended)
 		}
 		wantThread(t, s, "s1", "idle", "1:hello", "2:Hi there!")
-		got, err := s.Run(t.Context(), ref)
+		got, err := s.Runs.Run(t.Context(), ref)
 		if diff := cmp.Diff(ended, got); err != nil || diff != "" {
 			t.Errorf("the run read later: %v (-want +got):\n%s", err, diff)
 		}
@@ -159,7 +159,7 @@ func TestRuns(t *testing.T) {
 	t.Run("a second run waits for the first", func(t *testing.T) {
 		mustCreate(t, s, alice, "s2", nil)
 		mustStart(t, s, startOf(t, "s2", "r1", "one"))
-		_, err := s.Start(t.Context(), startOf(t, "s2", "r2", "two"))
+		_, err := s.Runs.Start(t.Context(), startOf(t, "s2", "r2", "two"))
 		wantKind(t, err, fault.Conflict)
 		again := mustStart(t, s, startOf(t, "s2", "r1", "one"))
 		if again.ID != "r1" {
@@ -181,7 +181,7 @@ func TestRuns(t *testing.T) {
 		}
 		blocked := startOf(t, "s3", "r2", "two")
 		blocked.OnFailed = run.Block
-		_, err := s.Start(t.Context(), blocked)
+		_, err := s.Runs.Start(t.Context(), blocked)
 		wantKind(t, err, fault.Conflict)
 		mustStart(t, s, startOf(t, "s3", "r2", "two"))
 		th = wantThread(t, s, "s3", "in_progress", "5:two")
@@ -208,7 +208,7 @@ func TestRuns(t *testing.T) {
 		mustStart(t, s, startOf(t, "s5", "r1", "one"))
 		mustFlush(t, mustBegin(t, s, refOf("s5", "r1"), ""), "some")
 		for range 2 {
-			r, err := s.Cancel(t.Context(), refOf("s5", "r1"))
+			r, err := s.Runs.Cancel(t.Context(), refOf("s5", "r1"))
 			if err != nil || r.Status != run.Cancelled {
 				t.Fatalf("cancel: %+v, %v", r, err)
 			}
@@ -224,7 +224,7 @@ func TestRuns_final_runs_refuse_writes(t *testing.T) {
 	ends := map[string]func(t *testing.T, ref run.Ref){
 		"cancelled": func(t *testing.T, ref run.Ref) {
 			t.Helper()
-			if _, err := s.Cancel(t.Context(), ref); err != nil {
+			if _, err := s.Runs.Cancel(t.Context(), ref); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -252,12 +252,12 @@ func TestRuns_final_runs_refuse_writes(t *testing.T) {
 			}
 			_, err := it.Complete(t.Context(), whole(t, "late"))
 			wantKind(t, err, fault.Conflict)
-			_, err = s.AppendEvents(t.Context(), ref, []session.Event{whole(t, "late")})
+			_, err = s.Runs.AppendEvents(t.Context(), ref, []session.Event{whole(t, "late")})
 			wantKind(t, err, fault.Conflict)
-			_, err = s.BeginItem(t.Context(), ref, whole(t, "late"))
+			_, err = s.Runs.BeginItem(t.Context(), ref, whole(t, "late"))
 			wantKind(t, err, fault.Conflict)
-			wantKind(t, s.Renew(t.Context(), ref), fault.Conflict)
-			_, err = s.Claim(t.Context(), ref, run.Claimant{Worker: "w"})
+			wantKind(t, s.Runs.Renew(t.Context(), ref), fault.Conflict)
+			_, err = s.Runs.Claim(t.Context(), ref, run.Claimant{Worker: "w"})
 			wantKind(t, err, fault.Conflict)
 			if diff := cmp.Diff(shown(before), shown(mustThread(t, s, id))); diff != "" {
 				t.Errorf("a late write was stored (-before +after):\n%s", diff)
@@ -272,17 +272,17 @@ func TestRuns_lease(t *testing.T) {
 	start := func(id string) run.Ref {
 		mustCreate(t, s, alice, id, nil)
 		mustStart(t, s, startOf(t, id, "r1", "one"))
-		if _, err := s.Claim(t.Context(), refOf(id, "r1"), run.Claimant{Worker: "worker"}); err != nil {
+		if _, err := s.Runs.Claim(t.Context(), refOf(id, "r1"), run.Claimant{Worker: "worker"}); err != nil {
 			t.Fatal(err)
 		}
 		mustFlush(t, mustBegin(t, s, refOf(id, "r1"), ""), "partial")
 		return refOf(id, "r1")
 	}
 	read, swept, lives := start("read"), start("swept"), start("lives")
-	_, err := s.Claim(t.Context(), read, run.Claimant{Worker: "another"})
+	_, err := s.Runs.Claim(t.Context(), read, run.Claimant{Worker: "another"})
 	wantKind(t, err, fault.Conflict)
 	now = now.Add(run.Lease - time.Second)
-	if err := s.Renew(t.Context(), lives); err != nil {
+	if err := s.Runs.Renew(t.Context(), lives); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(2 * time.Second)
@@ -293,10 +293,10 @@ func TestRuns_lease(t *testing.T) {
 		}
 	})
 	t.Run("the sweeper ends it", func(t *testing.T) {
-		if n, err := s.Expire(t.Context(), nil); n != 1 || err != nil {
+		if n, err := s.Runs.Expire(t.Context(), nil); n != 1 || err != nil {
 			t.Fatalf("expired %d, %v", n, err)
 		}
-		got, err := s.Run(t.Context(), swept)
+		got, err := s.Runs.Run(t.Context(), swept)
 		if err != nil || got.Status != run.Failed {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -304,7 +304,7 @@ func TestRuns_lease(t *testing.T) {
 	t.Run("a renewed run stays active", func(t *testing.T) {
 		wantThread(t, s, "lives", "in_progress", "1:one", "2:partial (in_progress)")
 	})
-	wantKind(t, s.Renew(t.Context(), swept), fault.Conflict)
+	wantKind(t, s.Runs.Renew(t.Context(), swept), fault.Conflict)
 }
 
 func TestRuns_racing(t *testing.T) {
@@ -315,7 +315,7 @@ func TestRuns_racing(t *testing.T) {
 	for i := range 8 {
 		id := string(rune('a' + i))
 		go func() {
-			_, err := s.Start(t.Context(), startOf(t, "s", id, id))
+			_, err := s.Runs.Start(t.Context(), startOf(t, "s", id, id))
 			if err == nil {
 				won <- id
 			} else if errors.Is(err, fault.Of(fault.Conflict)) {

@@ -60,7 +60,7 @@ func searched(t testing.TB, s *stores.Store, q session.ListQuery) []string {
 	}
 	found := []string{}
 	for range 1000 {
-		page, err := s.Search(t.Context(), q)
+		page, err := s.Sessions.Search(t.Context(), q)
 		if err != nil {
 			t.Fatalf("search for %q: %v", q.Text, err)
 		}
@@ -108,7 +108,7 @@ func TestSearch(t *testing.T) {
 	mustAppend(t, s, alice, "a", event(t, "", "i2", "Lisbon"), event(t, "", "i2", "Porto"))
 	wantFound(t, s, "lisbon", "a:2", "b:1")
 	wantFound(t, s, "lisbon porto")
-	if _, err := s.Rewind(t.Context(), session.Rewind{UserID: alice, SessionID: "a", Before: "i2", Nonce: "n"}); err != nil {
+	if _, err := s.History.Rewind(t.Context(), session.Rewind{UserID: alice, SessionID: "a", Before: "i2", Nonce: "n"}); err != nil {
 		t.Fatal(err)
 	}
 	wantFound(t, s, "porto")
@@ -116,11 +116,11 @@ func TestSearch(t *testing.T) {
 	fixture.Fork(t, s, "a", "fork", nil)
 	wantFound(t, s, "lisbon", "fork:1", "a:1", "b:1")
 
-	page, err := s.Search(t.Context(), session.ListQuery{UserID: alice, Text: "Lisbon", Limit: 10, Agent: "x"})
+	page, err := s.Sessions.Search(t.Context(), session.ListQuery{UserID: alice, Text: "Lisbon", Limit: 10, Agent: "x"})
 	if err != nil || len(page.Sessions) > 0 || page.Next != "" {
 		t.Errorf("sessions of another agent: %+v, %v", page, err)
 	}
-	page, err = s.Search(t.Context(), session.ListQuery{UserID: bob, Text: "Lisbon", Limit: 10})
+	page, err = s.Sessions.Search(t.Context(), session.ListQuery{UserID: bob, Text: "Lisbon", Limit: 10})
 	if err != nil || len(page.Sessions) != 1 || page.Sessions[0].ID != "his" {
 		t.Fatalf("bob finds %+v, %v", page, err)
 	}
@@ -129,10 +129,10 @@ func TestSearch(t *testing.T) {
 		t.Errorf("the match is %+v", match)
 	}
 	for _, text := range []string{"", "!?"} {
-		_, err := s.Search(t.Context(), session.ListQuery{UserID: alice, Text: text, Limit: 10})
+		_, err := s.Sessions.Search(t.Context(), session.ListQuery{UserID: alice, Text: text, Limit: 10})
 		fixture.WantKind(t, err, fault.Malformed)
 	}
-	_, err = s.Search(t.Context(), session.ListQuery{UserID: alice, Text: "x", Limit: 10, After: "forged"})
+	_, err = s.Sessions.Search(t.Context(), session.ListQuery{UserID: alice, Text: "x", Limit: 10, After: "forged"})
 	fixture.WantKind(t, err, fault.Malformed)
 	if sets := wordSets(t, engine); len(sets) > 0 {
 		t.Errorf("sets of short sessions: %v", sets)
@@ -262,14 +262,14 @@ func TestSearch_deleted(t *testing.T) {
 	mustAppend(t, s, alice, "source", event(t, "", "i", "Lisbon"))
 	fixture.Fork(t, s, "source", "fork", nil)
 	wantFound(t, s, "porto")
-	if err := s.Delete(t.Context(), alice, "source"); err != nil {
+	if err := s.Sessions.Delete(t.Context(), alice, "source"); err != nil {
 		t.Fatal(err)
 	}
 	wantFound(t, s, "lisbon", "fork:21")
 	if len(wordSets(t, engine)) == 0 {
 		t.Error("the fork has lost the words of what it took over")
 	}
-	if _, err := s.Erase(t.Context(), alice); err != nil {
+	if _, err := s.Lifecycle.Erase(t.Context(), alice); err != nil {
 		t.Fatal(err)
 	}
 	wantFound(t, s, "lisbon")

@@ -35,7 +35,7 @@ func TestCreate(t *testing.T) {
 					if err := want.Validate(); err != nil {
 						t.Error(err)
 					}
-					switch _, err := s.Create(t.Context(), want); {
+					switch _, err := s.Sessions.Create(t.Context(), want); {
 					case err == nil:
 						made.Add(1)
 					case errors.Is(err, fault.Of(fault.Conflict)):
@@ -79,20 +79,20 @@ func TestUpdate(t *testing.T) {
 	s := newStore(t)
 	was := mustCreate(t, s, alice, "patched", nil)
 	name := "a name"
-	now, err := s.Update(t.Context(), alice, "patched", session.Patch{Name: &name, IfMatch: &was.Version})
+	now, err := s.Sessions.Update(t.Context(), alice, "patched", session.Patch{Name: &name, IfMatch: &was.Version})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if now.Name != name || now.Version == was.Version || now.UpdatedTime < was.UpdatedTime {
 		t.Errorf("after the update: %+v", now)
 	}
-	if _, err := s.Update(t.Context(), alice, "patched", session.Patch{Name: &name, IfMatch: &was.Version}); !errors.Is(err, fault.Of(fault.Precondition)) {
+	if _, err := s.Sessions.Update(t.Context(), alice, "patched", session.Patch{Name: &name, IfMatch: &was.Version}); !errors.Is(err, fault.Of(fault.Precondition)) {
 		t.Errorf("an old version: %v", err)
 	}
-	if _, err := s.Update(t.Context(), bob, "patched", session.Patch{Name: &name}); !errors.Is(err, fault.Of(fault.Forbidden)) {
+	if _, err := s.Sessions.Update(t.Context(), bob, "patched", session.Patch{Name: &name}); !errors.Is(err, fault.Of(fault.Forbidden)) {
 		t.Errorf("another user: %v", err)
 	}
-	got, err := s.Get(t.Context(), alice, "patched")
+	got, err := s.Sessions.Get(t.Context(), alice, "patched")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func list(t *testing.T, s *stores.Store, q session.ListQuery) []string {
 	ids := []string{}
 	last := int64(1 << 62)
 	for {
-		page, err := s.List(t.Context(), q)
+		page, err := s.Sessions.List(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestList(t *testing.T) {
 		if err := n.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Create(t.Context(), n); err != nil {
+		if _, err := s.Sessions.Create(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestDelete(t *testing.T) {
 			mustAppend(t, s, alice, "doomed", event(t, fmt.Sprint(n), fmt.Sprint("i", n), "x"))
 		}
 		mustSave(t, s, "doomed", "t1", `[{"id":"m","type":"user"}]`)
-		if err := s.AddFeedback(t.Context(), feedback("doomed", "t1", fmt.Sprint("f", round))); err != nil {
+		if err := s.Feedback.AddFeedback(t.Context(), feedback("doomed", "t1", fmt.Sprint("f", round))); err != nil {
 			t.Fatal(err)
 		}
 		raceDelete(t, s)
@@ -193,17 +193,17 @@ func TestDelete(t *testing.T) {
 		if got := mustEvents(t, s, alice, "doomed", session.EventQuery{View: session.All}); len(got) != 0 {
 			t.Errorf("round %d: a new session begins with %d events", round, len(got))
 		}
-		if _, err := s.Task(t.Context(), alice, "doomed", "t1"); !errors.Is(err, fault.Of(fault.NotFound)) {
+		if _, err := s.Tasks.Task(t.Context(), alice, "doomed", "t1"); !errors.Is(err, fault.Of(fault.NotFound)) {
 			t.Errorf("round %d: the task of the old session: %v", round, err)
 		}
-		if err := s.Delete(t.Context(), alice, "doomed"); err != nil {
+		if err := s.Sessions.Delete(t.Context(), alice, "doomed"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Delete(t.Context(), alice, "doomed"); !errors.Is(err, fault.Of(fault.NotFound)) {
+	if err := s.Sessions.Delete(t.Context(), alice, "doomed"); !errors.Is(err, fault.Of(fault.NotFound)) {
 		t.Errorf("delete again: %v", err)
 	}
-	if _, err := later.Sweep(t.Context()); err != nil {
+	if _, err := later.Lifecycle.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if left := keysIn(t, engine); len(left) != 0 {
@@ -218,7 +218,7 @@ func raceDelete(t *testing.T, s *stores.Store) {
 	for range 4 {
 		wg.Go(func() {
 			for {
-				_, _, err := s.Append(t.Context(), session.Append{
+				_, _, err := s.Sessions.Append(t.Context(), session.Append{
 					SessionID: "doomed", UserID: alice, Events: []session.Event{event(t, "", "i", "late")},
 				})
 				if errors.Is(err, fault.Of(fault.NotFound)) {
@@ -231,7 +231,7 @@ func raceDelete(t *testing.T, s *stores.Store) {
 			}
 		})
 	}
-	if err := s.Delete(t.Context(), alice, "doomed"); err != nil {
+	if err := s.Sessions.Delete(t.Context(), alice, "doomed"); err != nil {
 		t.Error(err)
 	}
 	wg.Wait()

@@ -40,10 +40,12 @@ func TestState_while_it_changes(t *testing.T) {
 	t.Parallel()
 	const attempts = 10
 	read := func(s *stores.Store) error {
-		_, err := s.State(t.Context(), alice, "s")
+		_, err := s.Sessions.State(t.Context(), alice, "s")
 		return err
 	}
-	export := func(s *stores.Store) error { return s.Export(t.Context(), alice, "s", archive.NewWriter(io.Discard)) }
+	export := func(s *stores.Store) error {
+		return s.Archives.Export(t.Context(), alice, "s", archive.NewWriter(io.Discard))
+	}
 	for name, test := range map[string]struct {
 		do   func(*stores.Store) error
 		kind fault.Kind

@@ -53,7 +53,7 @@ func TestState(t *testing.T) {
 	t.Run("a state that grows too large is refused", func(t *testing.T) {
 		t.Parallel()
 		mustCreate(t, s, alice, "big", nil)
-		_, _, err := s.Append(t.Context(), session.Append{SessionID: "big", UserID: alice, Events: []session.Event{
+		_, _, err := s.Sessions.Append(t.Context(), session.Append{SessionID: "big", UserID: alice, Events: []session.Event{
 			stateEvent(t, "i", map[string]any{"k": strings.Repeat("x", session.MaxState)}),
 		}})
 		if !errors.Is(err, fault.Of(fault.TooLarge)) {
@@ -67,7 +67,7 @@ func TestState(t *testing.T) {
 
 func merged(t testing.TB, s *stores.Store, user, id string) string {
 	t.Helper()
-	state, err := s.State(t.Context(), user, id)
+	state, err := s.Sessions.State(t.Context(), user, id)
 	if err != nil {
 		t.Fatalf("state of %s: %v", id, err)
 	}
@@ -94,7 +94,7 @@ func TestState_agrees_with_a_plain_map(t *testing.T) {
 			if err := n.Validate(); err != nil {
 				r.Fatal(err)
 			}
-			if _, err := s.Create(t.Context(), n); err != nil {
+			if _, err := s.Sessions.Create(t.Context(), n); err != nil {
 				r.Fatal(err)
 			}
 			own[id] = map[string]any{}

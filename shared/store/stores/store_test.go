@@ -59,7 +59,7 @@ func mustEvents(t testing.TB, s *stores.Store, user, id string, q session.EventQ
 	}
 	var all []session.Event
 	for {
-		page, err := s.Events(t.Context(), user, id, q)
+		page, err := s.Sessions.Events(t.Context(), user, id, q)
 		if err != nil {
 			t.Fatalf("read events of %s: %v", id, err)
 		}

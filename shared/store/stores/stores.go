@@ -4,13 +4,6 @@ package stores
 import (
 	"context"
 
-	"github.com/rethread/rethread/shared/domain/archive"
-	"github.com/rethread/rethread/shared/domain/artifact"
-	"github.com/rethread/rethread/shared/domain/erasure"
-	"github.com/rethread/rethread/shared/domain/quota"
-	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/a2apush"
 	"github.com/rethread/rethread/shared/store/archives"
@@ -38,93 +31,31 @@ import (
 	"github.com/rethread/rethread/shared/store/webhooks"
 )
 
-// The parts, under names that do not collide with their methods.
-type (
-	// SessionStore stores sessions and their logs.
-	SessionStore = sessions.Store
-	// UsageStore stores what users have and may have.
-	UsageStore = usage.Store
-	// ArtifactStore stores artifacts.
-	ArtifactStore = artifacts.Store
-	// TaskStore stores tasks.
-	TaskStore = tasks.Store
-	// RunStore stores runs, and rewinds sessions, which may end a run.
-	RunStore = runs.Store
-	// FeedbackStore stores feedback.
-	FeedbackStore = feedback.Store
-	// SearchStore searches sessions.
-	SearchStore = search.Store
-	// WatchingStore reads what watchers and receivers of events are told.
-	WatchingStore = watching.Store
-	// ArchiveStore exports and imports sessions.
-	ArchiveStore = archives.Store
-	// LifecycleStore deletes sessions and erases users.
-	LifecycleStore = lifecycle.Store
-	// ForkStore forks sessions.
-	ForkStore = forks.Store
-	// ShareStore stores the shares of sessions.
-	ShareStore = shares.Store
-	// SubscriptionStore stores the subscriptions of watchers.
-	SubscriptionStore = subscriptions.Store
-	// IdempotencyStore stores the answers to requests with idempotency keys.
-	IdempotencyStore = idempotency.Store
-	// LaneStore stores waiting deliveries.
-	LaneStore = lanes.Store
-	// WebhookStore stores webhooks.
-	WebhookStore = webhooks.Store
-	// AutomationStore stores automations.
-	AutomationStore = automations.Store
-	// PushStore stores the push configurations of A2A tasks.
-	PushStore = a2apush.Store
-	// KeyStore stores the keys that sign notifications.
-	KeyStore = signingkeys.Store
-	// UnseenStore stores which runs' output readers have not been shown.
-	UnseenStore = unseen.Store
-)
-
-// Store is everything that the table stores. It is safe for concurrent use.
+// Store is the rooms of everything that the table stores. It is safe for concurrent use.
 type Store struct {
-	*SessionStore
-	*UsageStore
-	*ArtifactStore
-	*TaskStore
-	*RunStore
-	*FeedbackStore
-	*SearchStore
-	*WatchingStore
-	*ArchiveStore
-	*LifecycleStore
-	*ForkStore
-	*ShareStore
-	*SubscriptionStore
-	*IdempotencyStore
-	*LaneStore
-	*WebhookStore
-	*AutomationStore
-	*PushStore
-	*KeyStore
-	*UnseenStore
+	Sessions      Sessions
+	History       History
+	Runs          Runs
+	Artifacts     *artifacts.Store
+	Tasks         *tasks.Store
+	Feedback      *feedback.Store
+	Usage         *usage.Store
+	Watching      *watching.Store
+	Archives      *archives.Store
+	Lifecycle     *lifecycle.Store
+	Shares        *shares.Store
+	Subscriptions *subscriptions.Store
+	Idempotency   *idempotency.Store
+	Lanes         *lanes.Store
+	Webhooks      *webhooks.Store
+	Automations   *automations.Store
+	Pushes        *a2apush.Store
+	Keys          *signingkeys.Store
+	Unseen        *unseen.Store
 
 	engine   table.Engine
 	settings settings
 }
-
-var (
-	_ session.Store      = (*Store)(nil)
-	_ session.Rewinder   = (*Store)(nil)
-	_ run.Store          = (*Store)(nil)
-	_ run.Sessions       = (*Store)(nil)
-	_ artifact.Store     = (*Store)(nil)
-	_ task.Store         = (*Store)(nil)
-	_ task.FeedbackStore = (*Store)(nil)
-	_ task.Links         = (*Store)(nil)
-	_ quota.Store        = (*Store)(nil)
-	_ quota.Streams      = (*Store)(nil)
-	_ watch.CatchUps     = (*Store)(nil)
-	_ archive.Exporter   = (*Store)(nil)
-	_ archive.Importer   = (*Store)(nil)
-	_ erasure.Store      = (*Store)(nil)
-)
 
 // New returns the store over a table that has the indexes of store.Schema.
 func New(engine table.Engine, opts ...Option) *Store {
@@ -165,31 +96,31 @@ func combine(engine table.Engine, in settings) *Store {
 
 	finder := search.New(base, bodies, logs, all, in.search)
 	waiting, watchers := lanes.New(base), subscriptions.New(all)
+	updates := watching.New(base, logs, all, running)
 	s := &Store{
-		SessionStore:      all,
-		UsageStore:        limits,
-		ArtifactStore:     files,
-		TaskStore:         kept,
-		RunStore:          running,
-		FeedbackStore:     opinions,
-		SearchStore:       finder,
-		WatchingStore:     watching.New(base, logs, all, running),
-		ArchiveStore:      documents,
-		LifecycleStore:    ends,
-		ForkStore:         forks.New(base, bodies, logs, all, files, kept, ends),
-		ShareStore:        shares.New(all, finder, watchers),
-		SubscriptionStore: watchers,
-		IdempotencyStore:  idempotency.New(base, in.codec),
-		LaneStore:         waiting,
-		WebhookStore:      webhooks.New(base, waiting),
-		AutomationStore:   automations.New(base, in.codec, waiting),
-		PushStore:         a2apush.New(base, all, waiting),
-		KeyStore:          signingkeys.New(base),
-		UnseenStore:       unseen.New(base),
-		engine:            engine,
-		settings:          in,
+		Sessions:      Sessions{all, running, finder, ends},
+		History:       History{running, forks.New(base, bodies, logs, all, files, kept, ends)},
+		Runs:          Runs{running, updates},
+		Artifacts:     files,
+		Tasks:         kept,
+		Feedback:      opinions,
+		Usage:         limits,
+		Watching:      updates,
+		Archives:      documents,
+		Lifecycle:     ends,
+		Shares:        shares.New(all, finder, watchers),
+		Subscriptions: watchers,
+		Idempotency:   idempotency.New(base, in.codec),
+		Lanes:         waiting,
+		Webhooks:      webhooks.New(base, waiting),
+		Automations:   automations.New(base, in.codec, waiting),
+		Pushes:        a2apush.New(base, all, waiting),
+		Keys:          signingkeys.New(base),
+		Unseen:        unseen.New(base),
+		engine:        engine,
+		settings:      in,
 	}
-	ends.Attach(s.PushStore, s.ShareStore, s.IdempotencyStore, s.SubscriptionStore, s.WebhookStore, s.AutomationStore)
+	ends.Attach(s.Pushes, s.Shares, s.Idempotency, s.Subscriptions, s.Webhooks, s.Automations)
 	logs.AttachWatching(watchers)
 	return s
 }
@@ -199,5 +130,5 @@ func (s *Store) WatchMessages(ctx context.Context, c records.Change) (watch.LogU
 	if c.New == nil {
 		return shares.Revocation(c.Old), nil
 	}
-	return s.WatchingStore.WatchMessages(ctx, c)
+	return s.Watching.WatchMessages(ctx, c)
 }

@@ -26,7 +26,7 @@ func streamOf(user, subject string, resumed bool) quota.Stream {
 
 func mustTake(t testing.TB, s *stores.Store, subject string, resumed bool) quota.Lease {
 	t.Helper()
-	l, err := s.TakeStream(t.Context(), streamOf(alice, subject, resumed))
+	l, err := s.Usage.TakeStream(t.Context(), streamOf(alice, subject, resumed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func mustTake(t testing.TB, s *stores.Store, subject string, resumed bool) quota
 
 func mustNotTake(t testing.TB, s *stores.Store, subject string, resumed bool) fault.Error {
 	t.Helper()
-	l, err := s.TakeStream(t.Context(), streamOf(alice, subject, resumed))
+	l, err := s.Usage.TakeStream(t.Context(), streamOf(alice, subject, resumed))
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind != fault.Busy || f.Extra["quota"] != quota.OpenStreams {
 		t.Fatalf("got %+v, %v, want that too many streams are open", l, err)
@@ -45,14 +45,14 @@ func mustNotTake(t testing.TB, s *stores.Store, subject string, resumed bool) fa
 
 func mustEndStream(t testing.TB, s *stores.Store, l quota.Lease, expected bool) {
 	t.Helper()
-	if err := s.EndStream(t.Context(), l, expected); err != nil {
+	if err := s.Usage.EndStream(t.Context(), l, expected); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func mustHold(t testing.TB, s *stores.Store, l quota.Lease, want bool) {
 	t.Helper()
-	if held, err := s.HoldsStream(t.Context(), l); err != nil || held != want {
+	if held, err := s.Usage.HoldsStream(t.Context(), l); err != nil || held != want {
 		t.Errorf("it is held: %v, %v, want %v", held, err, want)
 	}
 }
@@ -68,10 +68,10 @@ func TestStreams(t *testing.T) {
 		if f.RetryAfter <= 0 || f.RetryAfter > time.Minute || f.Extra["limit"] != int64(2) || f.Extra["used"] != int64(2) {
 			t.Errorf("refused with %v %v", f.RetryAfter, f.Extra)
 		}
-		if _, err := s.TakeStream(t.Context(), streamOf(bob, "a", false)); err != nil {
+		if _, err := s.Usage.TakeStream(t.Context(), streamOf(bob, "a", false)); err != nil {
 			t.Errorf("another user: %v", err)
 		}
-		u, err := s.Usage(t.Context(), alice)
+		u, err := s.Runs.Usage(t.Context(), alice)
 		if err != nil || u.Streams.Used != 2 || *u.Streams.Limit != 2 {
 			t.Errorf("used is %+v, %v", u.Streams, err)
 		}
@@ -86,7 +86,7 @@ func TestStreams(t *testing.T) {
 			mustHold(t, s, l, true)
 			mustEndStream(t, s, l, true)
 		}
-		if u, err := s.Usage(t.Context(), alice); err != nil || u.Streams.Used != 0 || u.Streams.Limit != nil {
+		if u, err := s.Runs.Usage(t.Context(), alice); err != nil || u.Streams.Used != 0 || u.Streams.Limit != nil {
 			t.Errorf("used is %+v, %v", u.Streams, err)
 		}
 	})
@@ -145,7 +145,7 @@ func TestStreams(t *testing.T) {
 		}
 		mustHold(t, s, broken, false)
 		mustHold(t, s, other, true)
-		if err := s.RenewStream(t.Context(), broken, streamTime); !errors.Is(err, fault.Of(fault.Conflict)) {
+		if err := s.Usage.RenewStream(t.Context(), broken, streamTime); !errors.Is(err, fault.Of(fault.Conflict)) {
 			t.Errorf("a lost place is renewed: %v", err)
 		}
 		mustNotTake(t, s, "b", true)
@@ -168,7 +168,7 @@ func TestStreams(t *testing.T) {
 			}
 			clock.forward(2*quota.StreamCheck + time.Millisecond)
 		}
-		if u, err := s.Usage(t.Context(), alice); err != nil || u.Streams.Used != most {
+		if u, err := s.Runs.Usage(t.Context(), alice); err != nil || u.Streams.Used != most {
 			t.Errorf("used is %+v, %v", u.Streams, err)
 		}
 	})
@@ -178,7 +178,7 @@ func TestStreams(t *testing.T) {
 		l := mustTake(t, s, "task", false)
 		for range 3 {
 			clock.forward(streamTime)
-			if err := s.RenewStream(t.Context(), l, streamTime); err != nil {
+			if err := s.Usage.RenewStream(t.Context(), l, streamTime); err != nil {
 				t.Fatal(err)
 			}
 			mustNotTake(t, s, "task", false)
@@ -195,7 +195,7 @@ func TestStreams(t *testing.T) {
 		var racing sync.WaitGroup
 		for range 12 {
 			racing.Go(func() {
-				switch _, err := s.TakeStream(t.Context(), streamOf(alice, "a", false)); {
+				switch _, err := s.Usage.TakeStream(t.Context(), streamOf(alice, "a", false)); {
 				case err == nil:
 					won.Add(1)
 				case errors.Is(err, fault.Of(fault.Busy)):
@@ -277,7 +277,7 @@ func TestStreams_schedules(t *testing.T) {
 		take := func(rt *rapid.T, resumed bool) {
 			subject := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "subject")
 			taken := live(slack)
-			l, err := s.TakeStream(t.Context(), streamOf(name, subject, resumed))
+			l, err := s.Usage.TakeStream(t.Context(), streamOf(name, subject, resumed))
 			switch {
 			case err == nil:
 				held[l.Slot] = open{l, subject, clock.now().Add(streamTime)}
@@ -301,11 +301,11 @@ func TestStreams_schedules(t *testing.T) {
 					if !clock.now().Before(o.until) {
 						continue
 					}
-					if err := s.EndStream(t.Context(), o.Lease, true); err != nil {
+					if err := s.Usage.EndStream(t.Context(), o.Lease, true); err != nil {
 						rt.Fatal(err)
 					}
 					delete(held, slot)
-					l, err := s.TakeStream(t.Context(), streamOf(name, o.subject, true))
+					l, err := s.Usage.TakeStream(t.Context(), streamOf(name, o.subject, true))
 					if err != nil {
 						rt.Fatalf("who comes back is refused: %v", err)
 					}
@@ -315,7 +315,7 @@ func TestStreams_schedules(t *testing.T) {
 			},
 			"end": func(rt *rapid.T) {
 				for slot, o := range held {
-					if err := s.EndStream(t.Context(), o.Lease, false); err != nil {
+					if err := s.Usage.EndStream(t.Context(), o.Lease, false); err != nil {
 						rt.Fatal(err)
 					}
 					delete(held, slot)

@@ -26,16 +26,21 @@ import (
 
 // sweptKind is a kind of swept item, as stored in the table. Unreadable ones have
 // the wrong type in the named attribute.
+// A sweeper removes leftovers of one kind and returns how many.
+type sweeper func(context.Context) (int, error)
+
 type sweptKind struct {
 	partition string // of the index
 	pk        func(i int) string
 	sk        string
 	more      map[string]types.AttributeValue
 	broken    string
-	sweep     func(*stores.Store, context.Context) (int, error)
+	sweep     func(*stores.Store) sweeper
 }
 
-func expire(s *stores.Store, ctx context.Context) (int, error) { return s.Expire(ctx, nil) }
+func expire(s *stores.Store) sweeper {
+	return func(ctx context.Context) (int, error) { return s.Runs.Expire(ctx, nil) }
+}
 
 func text(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
 func one() types.AttributeValue          { return &types.AttributeValueMemberN{Value: "1"} }
@@ -48,21 +53,21 @@ func sweptKinds() map[string]sweptKind {
 			more: map[string]types.AttributeValue{"id": text("r"), "u": text(alice), "s": text("gone"), "le": one()},
 		},
 		"sessions": {
-			partition: "EXPIRE#1", pk: log, sk: "RT", broken: "u", sweep: (*stores.Store).SweepRetention,
+			partition: "EXPIRE#1", pk: log, sk: "RT", broken: "u", sweep: func(s *stores.Store) sweeper { return s.Lifecycle.SweepRetention },
 			more: map[string]types.AttributeValue{"u": text(alice), "s": text("gone")},
 		},
 		"imports": {
 			partition: "IMPORT", pk: func(i int) string { return fmt.Sprintf("IM#user%03d", i) }, sk: "import", broken: "v",
-			sweep: (*stores.Store).SweepImports,
+			sweep: func(s *stores.Store) sweeper { return s.Archives.SweepImports },
 			more:  map[string]types.AttributeValue{"s": text("s"), "l": text("log"), "st": text("open"), "v": one()},
 		},
 		"erasures": {
 			partition: "ERASE", pk: func(i int) string { return fmt.Sprintf("ER#user%03d", i) }, sk: "ERASE", broken: "ct",
-			sweep: (*stores.Store).SweepErasures,
+			sweep: func(s *stores.Store) sweeper { return s.Lifecycle.SweepErasures },
 			more:  map[string]types.AttributeValue{"u": text("nobody"), "ct": one()},
 		},
 		"logs": {
-			partition: "GONE", pk: log, sk: "E#~", broken: "ct", sweep: (*stores.Store).Sweep,
+			partition: "GONE", pk: log, sk: "E#~", broken: "ct", sweep: func(s *stores.Store) sweeper { return s.Lifecycle.Sweep },
 			more: map[string]types.AttributeValue{"ct": one()},
 		},
 	}
@@ -114,7 +119,7 @@ func TestSweep_unreadable_items(t *testing.T) {
 			kind.mustLay(t, engine, bad, good, false)
 			sweep := func() (float64, error) {
 				ctx, recorder := metrics.With(t.Context())
-				_, err := kind.sweep(s, ctx)
+				_, err := kind.sweep(s)(ctx)
 				if skipped := recorder.Values()[metrics.ItemsSkipped]; len(skipped) > 0 {
 					return skipped[0], err
 				}
@@ -162,7 +167,7 @@ func TestSweep_slow_item(t *testing.T) {
 				blocked.Store(true)
 				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 				defer cancel()
-				if _, err := kind.sweep(s, ctx); err != nil {
+				if _, err := kind.sweep(s)(ctx); err != nil {
 					t.Fatal(err)
 				}
 				left := kind.mustWait(t, engine)
@@ -172,7 +177,7 @@ func TestSweep_slow_item(t *testing.T) {
 				blocked.Store(false)
 				if _, err := kind.sweep(s.With(stores.WithClock(func() time.Time {
 					return time.Now().Add(time.Second)
-				})), t.Context()); err != nil {
+				})))(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				if left := kind.mustWait(t, engine); len(left) > 0 {
@@ -204,7 +209,7 @@ func TestSweep_throttled(t *testing.T) {
 	})
 	kind.mustLay(t, engine, 0, n, false)
 	refuse.Store(3)
-	if _, err := s.SweepRetention(t.Context()); err == nil {
+	if _, err := s.Lifecycle.SweepRetention(t.Context()); err == nil {
 		t.Error("no error although three items were throttled")
 	}
 	if left := len(kind.mustWait(t, engine)); left != 3 {
@@ -213,7 +218,7 @@ func TestSweep_throttled(t *testing.T) {
 	kind.mustLay(t, engine, 0, n, false)
 	refuse.Store(1 << 30)
 	gets.Store(0)
-	if _, err := s.SweepRetention(t.Context()); err == nil || errors.Is(err, context.Canceled) {
+	if _, err := s.Lifecycle.SweepRetention(t.Context()); err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("a table that throttles all: %v", err)
 	}
 	if got := gets.Load(); got > 20 {
@@ -221,7 +226,7 @@ func TestSweep_throttled(t *testing.T) {
 	}
 	refuse.Store(0)
 	later := s.With(stores.WithClock(func() time.Time { return time.Now().Add(time.Second) }))
-	if _, err := later.SweepRetention(t.Context()); err != nil {
+	if _, err := later.Lifecycle.SweepRetention(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if left := kind.mustWait(t, engine); len(left) > 0 {
@@ -241,20 +246,20 @@ func TestErase_unreadable_session(t *testing.T) {
 	fixture.CreateWebhook(t, s, fixture.Webhook(alice, "w", 1))
 	storetest.Spoil(t, engine, table.NewKey("S#b", "HEAD"), table.Set(table.At("ct"), "long ago"))
 	clock.forward(time.Second)
-	report, err := s.Erase(t.Context(), alice)
+	report, err := s.Lifecycle.Erase(t.Context(), alice)
 	if err != nil || report.Removed.Sessions != 2 || report.Removed.Webhooks != 1 || report.Status == "complete" {
 		t.Errorf("%+v, %v", report, err)
 	}
 	clock.forward(time.Minute)
-	if n, err := s.SweepErasures(t.Context()); n != 0 || err == nil {
+	if n, err := s.Lifecycle.SweepErasures(t.Context()); n != 0 || err == nil {
 		t.Errorf("an incomplete erasure is reported as complete: %d, %v", n, err)
 	}
 	storetest.Spoil(t, engine, table.NewKey("S#b", "HEAD"), table.Set(table.At("ct"), 1)) // it was repaired
 	clock.forward(5 * time.Minute)
-	if n, err := s.SweepErasures(t.Context()); n != 1 || err != nil {
+	if n, err := s.Lifecycle.SweepErasures(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
-	if report, err := s.Erasure(t.Context(), alice); err != nil || report.Removed.Sessions != 3 || report.Status != "complete" {
+	if report, err := s.Lifecycle.Erasure(t.Context(), alice); err != nil || report.Removed.Sessions != 3 || report.Status != "complete" {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
@@ -269,7 +274,7 @@ func TestTargets_unreadable(t *testing.T) {
 		On: automation.Trigger{Types: []string{"run.completed"}},
 		Do: automation.Action{Agent: "default", Input: "x", Session: automation.New},
 	}
-	if _, err := s.CreateAutomation(t.Context(), rule); err != nil {
+	if _, err := s.Automations.CreateAutomation(t.Context(), rule); err != nil {
 		t.Fatal(err)
 	}
 	storetest.Put(t, engine, table.Item{"PK": text("HK#" + alice), "SK": text("HOOKS"), "h": text("none")})

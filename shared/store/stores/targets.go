@@ -16,7 +16,7 @@ func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Targe
 	var all []delivery.Target
 	var failures []error
 	for _, find := range []func(context.Context, delivery.Event) ([]delivery.Target, error){
-		s.PushStore.Targets, s.WebhookStore.Targets, s.AutomationStore.Targets,
+		s.Pushes.Targets, s.Webhooks.Targets, s.Automations.Targets,
 	} {
 		targets, err := find(ctx, e)
 		all, failures = slices.Concat(all, targets), append(failures, err)

@@ -37,7 +37,7 @@ func TestSave_creates_a_task_while(t *testing.T) {
 		"another caller creates and deletes it": func(t *testing.T, s *stores.Store, id string) {
 			t.Helper()
 			mustSave(t, s, id, task, `[{"id":"m0","type":"user"}]`)
-			if err := s.DeleteTask(t.Context(), alice, id, task); err != nil {
+			if err := s.Tasks.DeleteTask(t.Context(), alice, id, task); err != nil {
 				t.Error(err)
 			}
 		},
@@ -49,7 +49,7 @@ func TestSave_creates_a_task_while(t *testing.T) {
 		"another caller creates another": func(t *testing.T, s *stores.Store, id string) {
 			t.Helper()
 			mustSave(t, s, id, "t0", `[{"id":"m0","type":"user"}]`)
-			if err := s.DeleteTask(t.Context(), alice, id, "t0"); err != nil {
+			if err := s.Tasks.DeleteTask(t.Context(), alice, id, "t0"); err != nil {
 				t.Error(err)
 			}
 		},
@@ -61,7 +61,7 @@ func TestSave_creates_a_task_while(t *testing.T) {
 				if diff := cmp.Diff([]string{task}, taskIDs(t, undisturbed, id, 0)); diff != "" {
 					t.Errorf("tasks (-want +got):\n%s", diff)
 				}
-				got, err := undisturbed.Task(t.Context(), alice, id, task)
+				got, err := undisturbed.Tasks.Task(t.Context(), alice, id, task)
 				if err != nil {
 					t.Error(err)
 				}
@@ -119,12 +119,12 @@ func TestSave_creates_a_task_while(t *testing.T) {
 		t.Parallel()
 		remove := func(t *testing.T, s *stores.Store, id string) {
 			t.Helper()
-			if err := s.Delete(t.Context(), alice, id); err != nil {
+			if err := s.Sessions.Delete(t.Context(), alice, id); err != nil {
 				t.Error(err)
 			}
 		}
 		beforeEachRequest(t, remove, func(s, undisturbed *stores.Store, id string) {
-			_, _, err := s.Save(t.Context(), save(id, task, `[{"id":"m1","type":"user"}]`))
+			_, _, err := s.Tasks.Save(t.Context(), save(id, task, `[{"id":"m1","type":"user"}]`))
 			if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
 				t.Error(err)
 			}

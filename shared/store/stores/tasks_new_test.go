@@ -48,13 +48,13 @@ func TestSave_that_stopped(t *testing.T) {
 			engine := storetest.Engine(t)
 			s := stores.New(engine)
 			mustCreate(t, s, alice, "s", nil)
-			if _, _, err := stopping(engine, at).Save(t.Context(), save("s", "t", someBubble)); !errors.Is(err, errInterrupted) {
+			if _, _, err := stopping(engine, at).Tasks.Save(t.Context(), save("s", "t", someBubble)); !errors.Is(err, errInterrupted) {
 				t.Fatalf("got %v", err)
 			}
 			if diff := cmp.Diff([]string{}, taskIDs(t, s, "s", 0)); diff != "" {
 				t.Errorf("tasks (-want +got):\n%s", diff)
 			}
-			if _, err := s.Task(t.Context(), alice, "s", "t"); !errors.Is(err, fault.Of(fault.NotFound)) {
+			if _, err := s.Tasks.Task(t.Context(), alice, "s", "t"); !errors.Is(err, fault.Of(fault.NotFound)) {
 				t.Errorf("got %v", err)
 			}
 			mustFork(t, s, "s", "fork", nil)
@@ -82,7 +82,7 @@ func TestSave_after_a_deletion(t *testing.T) {
 		if !mustSave(t, s, "s", "t", someBubble) {
 			t.Error("the task was not created")
 		}
-		if err := s.DeleteTask(t.Context(), alice, "s", "t"); err != nil {
+		if err := s.Tasks.DeleteTask(t.Context(), alice, "s", "t"); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff([]string{}, taskIDs(t, s, "s", 0)); diff != "" {
@@ -95,12 +95,12 @@ func TestSave_after_a_deletion(t *testing.T) {
 	if len(taken) != 1 {
 		t.Fatalf("tasks of the fork: %v", taken)
 	}
-	if err := s.DeleteTask(t.Context(), alice, "fork", taken[0]); err != nil {
+	if err := s.Tasks.DeleteTask(t.Context(), alice, "fork", taken[0]); err != nil {
 		t.Fatal(err)
 	}
 	again := save("fork", taken[0], someBubble)
 	again.Task.UserMessage, again.Task.Metadata = nil, nil
-	if _, created, err := s.Save(t.Context(), again); err != nil || !created {
+	if _, created, err := s.Tasks.Save(t.Context(), again); err != nil || !created {
 		t.Errorf("created: %v, %v", created, err)
 	}
 	if diff := cmp.Diff(taken, taskIDs(t, s, "fork", 0)); diff != "" {
@@ -124,10 +124,10 @@ func TestSave_moves_a_task_that_is_not_stored_yet(t *testing.T) {
 			return nil
 		}
 		moved = true
-		_, _, err := s.Save(ctx, moving)
+		_, _, err := s.Tasks.Save(ctx, moving)
 		return err
 	})
-	if _, _, err := slow.Save(t.Context(), save("s", "t", someBubble)); err != nil || !moved {
+	if _, _, err := slow.Tasks.Save(t.Context(), save("s", "t", someBubble)); err != nil || !moved {
 		t.Errorf("moved: %v, %v", moved, err)
 	}
 	if diff := cmp.Diff([]string{"t"}, taskIDs(t, s, "s", 0)); diff != "" {
@@ -171,7 +171,7 @@ func TestSave_of_many_new_tasks(t *testing.T) {
 		var all []string
 		for n := range many - 2 {
 			all = append(all, fmt.Sprint("t", n))
-			if _, _, err := stopped.Save(t.Context(), save("s", all[n], someBubble)); !errors.Is(err, errInterrupted) {
+			if _, _, err := stopped.Tasks.Save(t.Context(), save("s", all[n], someBubble)); !errors.Is(err, errInterrupted) {
 				t.Fatalf("got %v", err)
 			}
 		}

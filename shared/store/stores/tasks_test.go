@@ -30,7 +30,7 @@ func save(sessionID, id, bubbles string, invocations ...string) task.Save {
 
 func mustSave(t testing.TB, s *stores.Store, sessionID, id, bubbles string, invocations ...string) bool {
 	t.Helper()
-	_, created, err := s.Save(t.Context(), save(sessionID, id, bubbles, invocations...))
+	_, created, err := s.Tasks.Save(t.Context(), save(sessionID, id, bubbles, invocations...))
 	if err != nil {
 		t.Fatalf("save task %s: %v", id, err)
 	}
@@ -42,7 +42,7 @@ func taskIDs(t testing.TB, s *stores.Store, sessionID string, limit int) []strin
 	q := task.Query{SessionID: sessionID, UserID: alice, Limit: limit}
 	ids := []string{}
 	for {
-		page, err := s.Tasks(t.Context(), q)
+		page, err := s.Tasks.Tasks(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,10 +68,10 @@ func TestSave(t *testing.T) {
 		}
 		again := save("upsert", "t1", `[{"id":"m1","type":"user"},{"id":"m2","type":"agent","text":"<&>"}]`)
 		again.Task.UserMessage, again.Task.Metadata = nil, json.RawMessage(`null`)
-		if _, created, err := s.Save(t.Context(), again); err != nil || created {
+		if _, created, err := s.Tasks.Save(t.Context(), again); err != nil || created {
 			t.Fatalf("the second save: created %v, %v", created, err)
 		}
-		got, err := s.Task(t.Context(), alice, "upsert", "t1")
+		got, err := s.Tasks.Task(t.Context(), alice, "upsert", "t1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestSave(t *testing.T) {
 		for n := range 2 { // the second replaces the chunks of the first
 			bubbles := fmt.Sprintf(`[{"id":"m%d","type":"user","text":%q}]`, n, b.String())
 			mustSave(t, s, "large", "t1", bubbles)
-			got, err := s.Task(t.Context(), alice, "large", "t1")
+			got, err := s.Tasks.Task(t.Context(), alice, "large", "t1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,10 +165,10 @@ func TestDeleteTask(t *testing.T) {
 	mustCreate(t, s, alice, "s", nil)
 	mustSave(t, s, "s", "t1", `[{"id":"m","type":"user"}]`)
 	mustSave(t, s, "s", "t2", `[{"id":"m","type":"user"}]`)
-	if err := s.DeleteTask(t.Context(), alice, "s", "t1"); err != nil {
+	if err := s.Tasks.DeleteTask(t.Context(), alice, "s", "t1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.DeleteTask(t.Context(), alice, "s", "t1"); !errors.Is(err, fault.Of(fault.NotFound)) {
+	if err := s.Tasks.DeleteTask(t.Context(), alice, "s", "t1"); !errors.Is(err, fault.Of(fault.NotFound)) {
 		t.Errorf("delete again: %v", err)
 	}
 	if diff := cmp.Diff([]string{"t2"}, taskIDs(t, s, "s", 0)); diff != "" {
@@ -192,29 +192,29 @@ func TestFeedback(t *testing.T) {
 	clock.forward(time.Second)
 	mustSave(t, s, "new", "t1", `[{"id":"m","type":"user"}]`)
 
-	found, err := s.FindTask(t.Context(), alice, "t1")
+	found, err := s.Feedback.FindTask(t.Context(), alice, "t1")
 	if err != nil || found != "new" {
 		t.Errorf("found the task in %q, %v; want the newest", found, err)
 	}
-	if _, err := s.FindTask(t.Context(), bob, "t1"); !errors.Is(err, fault.Of(fault.NotFound)) {
+	if _, err := s.Feedback.FindTask(t.Context(), bob, "t1"); !errors.Is(err, fault.Of(fault.NotFound)) {
 		t.Errorf("another user's task: %v", err)
 	}
 	f := feedback("new", "t1", "f1")
 	f.Text = "<nice>"
 	for _, step := range []func() error{
-		func() error { return s.AddFeedback(t.Context(), f) },
+		func() error { return s.Feedback.AddFeedback(t.Context(), f) },
 		func() error { // sent again, a little later
 			again := f
 			again.CreatedTime++
-			return s.AddFeedback(t.Context(), again)
+			return s.Feedback.AddFeedback(t.Context(), again)
 		},
-		func() error { return s.MarkTask(t.Context(), f) },
+		func() error { return s.Feedback.MarkTask(t.Context(), f) },
 	} {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := s.Task(t.Context(), alice, "new", "t1")
+	got, err := s.Tasks.Task(t.Context(), alice, "new", "t1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,11 +222,11 @@ func TestFeedback(t *testing.T) {
 	if string(got.Metadata) != want {
 		t.Errorf("metadata %s", got.Metadata)
 	}
-	page, err := s.ListFeedback(t.Context(), task.FeedbackQuery{UserID: alice, SessionID: "new", Type: "up", Limit: 10})
+	page, err := s.Feedback.ListFeedback(t.Context(), task.FeedbackQuery{UserID: alice, SessionID: "new", Type: "up", Limit: 10})
 	if err != nil || len(page.Feedback) != 1 || page.Feedback[0].Text != "<nice>" {
 		t.Errorf("feedback %+v, %v", page, err)
 	}
-	page, err = s.ListFeedback(t.Context(), task.FeedbackQuery{UserID: alice, Type: "down", Limit: 10})
+	page, err = s.Feedback.ListFeedback(t.Context(), task.FeedbackQuery{UserID: alice, Type: "down", Limit: 10})
 	if err != nil || len(page.Feedback) != 0 {
 		t.Errorf("other feedback %+v, %v", page, err)
 	}
@@ -246,7 +246,7 @@ func TestTasks_with_a_marker_of_another_log(t *testing.T) {
 		storetest.Spoil(t, engine, table.NewKey(pk, storetest.Text(t, item, table.SK)), table.Set(table.At("mk"), 99))
 		spoilt++
 	}
-	page, err := s.Tasks(t.Context(), task.Query{SessionID: "s", UserID: alice, Limit: 10})
+	page, err := s.Tasks.Tasks(t.Context(), task.Query{SessionID: "s", UserID: alice, Limit: 10})
 	if err != nil || len(page.Tasks) != 1 || spoilt == 0 {
 		t.Errorf("%d tasks, %v; %d items were spoilt", len(page.Tasks), err, spoilt)
 	}

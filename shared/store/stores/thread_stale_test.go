@@ -57,7 +57,7 @@ func TestThread_from_a_stale_header(t *testing.T) {
 	for name, change := range map[string]func(*testing.T, *stores.Store){
 		"of a session that was renamed": func(t *testing.T, s *stores.Store) {
 			t.Helper()
-			if _, err := s.Update(t.Context(), alice, "s", session.Patch{Name: &renamed}); err != nil {
+			if _, err := s.Sessions.Update(t.Context(), alice, "s", session.Patch{Name: &renamed}); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -73,7 +73,7 @@ func TestThread_from_a_stale_header(t *testing.T) {
 		},
 		"of a session that was created again": func(t *testing.T, s *stores.Store) {
 			t.Helper()
-			if err := s.Delete(t.Context(), alice, "s"); err != nil {
+			if err := s.Sessions.Delete(t.Context(), alice, "s"); err != nil {
 				t.Fatal(err)
 			}
 			chat(t, s, "s", 1)
@@ -88,18 +88,18 @@ func TestThread_from_a_stale_header(t *testing.T) {
 			change(t, s)
 			for _, q := range []run.ThreadQuery{{Limit: 100}, {Limit: 100, Descending: true}} {
 				before := engine.reads
-				got, err := s.Thread(t.Context(), alice, "s", q)
+				got, err := s.Runs.Thread(t.Context(), alice, "s", q)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if engine.reads == before {
 					t.Error("the header was not read with eventual consistency")
 				}
-				want, err := stores.New(engine.of).Thread(t.Context(), alice, "s", q)
+				want, err := stores.New(engine.of).Runs.Thread(t.Context(), alice, "s", q)
 				if err != nil {
 					t.Fatal(err)
 				}
-				now, err := s.Get(t.Context(), alice, "s")
+				now, err := s.Sessions.Get(t.Context(), alice, "s")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -119,7 +119,7 @@ func TestThread_from_a_stale_header(t *testing.T) {
 		s := stores.New(engine)
 		engine.keep(t, "s")
 		chat(t, s, "s", 1)
-		if got, err := s.Thread(t.Context(), alice, "s", run.ThreadQuery{Limit: 100}); err != nil || len(got.Items) != 3 {
+		if got, err := s.Runs.Thread(t.Context(), alice, "s", run.ThreadQuery{Limit: 100}); err != nil || len(got.Items) != 3 {
 			t.Errorf("%d items, %v", len(got.Items), err)
 		}
 	})
@@ -140,7 +140,7 @@ func TestThread_pages_are_the_log(t *testing.T) {
 		var got []string
 		q := run.ThreadQuery{Limit: limit}
 		for more := true; more; {
-			page, err := s.Thread(t.Context(), alice, "s", q)
+			page, err := s.Runs.Thread(t.Context(), alice, "s", q)
 			if err != nil {
 				t.Fatal(err)
 			}

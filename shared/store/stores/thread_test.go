@@ -20,7 +20,7 @@ func allOfThread(t testing.TB, s *stores.Store, id string, q run.ThreadQuery) []
 	t.Helper()
 	var pages []run.Thread
 	for {
-		page, err := s.Thread(t.Context(), alice, id, q)
+		page, err := s.Runs.Thread(t.Context(), alice, id, q)
 		if err != nil {
 			t.Fatalf("read the thread of %s: %v", id, err)
 		}
@@ -126,13 +126,13 @@ func TestThread_newest_first(t *testing.T) {
 		s := newStore(t)
 		chat(t, s, "s", 3)
 		q := run.ThreadQuery{Descending: true, Limit: 2}
-		first, err := s.Thread(t.Context(), alice, "s", q)
+		first, err := s.Runs.Thread(t.Context(), alice, "s", q)
 		if err != nil || first.Next == nil {
 			t.Fatalf("%+v, %v", first, err)
 		}
 		mustRewind(t, s, "s", first.Items[0].InvocationID)
 		q.Resume = *first.Next
-		_, err = s.Thread(t.Context(), alice, "s", q)
+		_, err = s.Runs.Thread(t.Context(), alice, "s", q)
 		wantKind(t, err, fault.Conflict)
 	})
 	t.Run("events between pages are left out", func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestThread_newest_first(t *testing.T) {
 		s := newStore(t)
 		chat(t, s, "s", 2)
 		q := run.ThreadQuery{Descending: true, Limit: 2}
-		first, err := s.Thread(t.Context(), alice, "s", q)
+		first, err := s.Runs.Thread(t.Context(), alice, "s", q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestThread_newest_first(t *testing.T) {
 			mustStart(t, s, startOf(t, "s", id, "go"))
 			mustEnd(t, s, refOf("s", id), run.Completed, nil)
 		}
-		page, err := s.Thread(t.Context(), alice, "s", run.ThreadQuery{Descending: true, Limit: 5})
+		page, err := s.Runs.Thread(t.Context(), alice, "s", run.ThreadQuery{Descending: true, Limit: 5})
 		if err != nil || len(page.Items) != 5 || page.Next == nil {
 			t.Errorf("%v, next %v, %v", texts(page.Items), page.Next, err)
 		}
@@ -189,7 +189,7 @@ func TestThread_newest_first_costs_the_same_whatever_came_before(t *testing.T) {
 			mustAppend(t, s, alice, id, events...)
 		}
 		before := meter.Total()
-		page, err := s.Thread(t.Context(), alice, id, run.ThreadQuery{Descending: true, Limit: 100})
+		page, err := s.Runs.Thread(t.Context(), alice, id, run.ThreadQuery{Descending: true, Limit: 100})
 		if err != nil || len(page.Items) != 100 {
 			t.Fatalf("%s: %d items, %v", id, len(page.Items), err)
 		}

@@ -51,7 +51,7 @@ func TestThrottled(t *testing.T) {
 			left.Store(1 << 40)
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 			defer cancel()
-			_, err := s.Start(ctx, startOf(t, "s", "r", "hi"))
+			_, err := s.Runs.Start(ctx, startOf(t, "s", "r", "hi"))
 			mustBeBusy(t, err)
 			if ctx.Err() != nil {
 				t.Error("the answer was too late")
@@ -66,12 +66,12 @@ func TestThrottled(t *testing.T) {
 		s := before(storetest.Engine(t), refusing(hooks.Get, &left, table.ErrThrottled))
 		mustCreate(t, s, alice, "s", nil)
 		left.Store(1)
-		_, err := s.Run(t.Context(), refOf("s", "r"))
+		_, err := s.Runs.Run(t.Context(), refOf("s", "r"))
 		mustBeBusy(t, err)
 		if !errors.Is(err, table.ErrThrottled) {
 			t.Errorf("%v hides why", err)
 		}
-		if r, err := s.Run(t.Context(), refOf("s", "r")); !errors.Is(err, fault.Of(fault.NotFound)) {
+		if r, err := s.Runs.Run(t.Context(), refOf("s", "r")); !errors.Is(err, fault.Of(fault.NotFound)) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})

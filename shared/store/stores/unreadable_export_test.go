@@ -27,7 +27,7 @@ func TestUnreadable_export(t *testing.T) {
 	chat(t, s, "s", 3)
 	mustRewind(t, s, "s", "inv-3")
 	mustSave(t, s, "s", "t", `[{"id":"b","type":"user","text":"hi","metadata":{"kagent_invocation_id":"inv-1"}}]`, "inv-1")
-	if err := s.AddFeedback(t.Context(), task.Feedback{ID: "f", UserID: alice, SessionID: "s", TaskID: "t", Type: "up", CreatedTime: 1}); err != nil {
+	if err := s.Feedback.AddFeedback(t.Context(), task.Feedback{ID: "f", UserID: alice, SessionID: "s", TaskID: "t", Type: "up", CreatedTime: 1}); err != nil {
 		t.Fatal(err)
 	}
 	mustName(t, s, "s", "inv-4", "file", "content")
@@ -35,7 +35,7 @@ func TestUnreadable_export(t *testing.T) {
 	mustFork(t, s, "s", "fork", nil)
 	export := func(id string) (string, error) {
 		var out bytes.Buffer
-		err := s.Export(t.Context(), alice, id, archive.NewWriter(&out))
+		err := s.Archives.Export(t.Context(), alice, id, archive.NewWriter(&out))
 		return out.String(), err
 	}
 	whole := map[string]string{}

@@ -32,37 +32,37 @@ func lists(s *stores.Store) map[string]func(context.Context) error {
 	events := func(id string, q session.EventQuery) func(context.Context) error {
 		return func(ctx context.Context) error {
 			q.Limit = session.MaxPage
-			_, err := s.Events(ctx, alice, id, q)
+			_, err := s.Sessions.Events(ctx, alice, id, q)
 			return err
 		}
 	}
 	out := map[string]func(context.Context) error{
 		"sessions": func(ctx context.Context) error {
-			_, err := s.List(ctx, session.ListQuery{UserID: alice, Limit: 100})
+			_, err := s.Sessions.List(ctx, session.ListQuery{UserID: alice, Limit: 100})
 			return err
 		},
 		"sessions shared": func(ctx context.Context) error {
-			_, err := s.SharedWith(ctx, session.ListQuery{UserID: bob, Limit: 100})
+			_, err := s.Shares.SharedWith(ctx, session.ListQuery{UserID: bob, Limit: 100})
 			return err
 		},
 		"feedback": func(ctx context.Context) error {
-			_, err := s.ListFeedback(ctx, task.FeedbackQuery{UserID: alice, Limit: 100})
+			_, err := s.Feedback.ListFeedback(ctx, task.FeedbackQuery{UserID: alice, Limit: 100})
 			return err
 		},
 		"webhooks": func(ctx context.Context) error {
-			_, err := s.Webhooks(ctx, alice)
+			_, err := s.Webhooks.Webhooks(ctx, alice)
 			return err
 		},
 		"deliveries": func(ctx context.Context) error {
-			_, err := s.Records(ctx, webhook.RecordQuery{UserID: alice, WebhookID: "w", Limit: 100})
+			_, err := s.Webhooks.Records(ctx, webhook.RecordQuery{UserID: alice, WebhookID: "w", Limit: 100})
 			return err
 		},
 		"automations": func(ctx context.Context) error {
-			_, err := s.Automations(ctx, alice)
+			_, err := s.Automations.Automations(ctx, alice)
 			return err
 		},
 		"A2A tasks": func(ctx context.Context) error {
-			_, err := s.UserLinks(ctx, alice)
+			_, err := s.Tasks.UserLinks(ctx, alice)
 			return err
 		},
 	}
@@ -71,28 +71,28 @@ func lists(s *stores.Store) map[string]func(context.Context) error {
 		out["all events of "+id] = events(id, session.EventQuery{View: session.All})
 		out["events back of "+id] = events(id, session.EventQuery{View: session.Effective, Descending: true})
 		out["tasks of "+id] = func(ctx context.Context) error {
-			_, err := s.Tasks(ctx, task.Query{UserID: alice, SessionID: id, Limit: 100})
+			_, err := s.Tasks.Tasks(ctx, task.Query{UserID: alice, SessionID: id, Limit: 100})
 			return err
 		}
 		out["artifacts of "+id] = func(ctx context.Context) error {
-			_, err := s.Artifacts(ctx, artifact.Query{UserID: alice, SessionID: id, Limit: 100})
+			_, err := s.Artifacts.Artifacts(ctx, artifact.Query{UserID: alice, SessionID: id, Limit: 100})
 			return err
 		}
 		out["thread of "+id] = func(ctx context.Context) error {
-			_, err := s.Thread(ctx, alice, id, run.ThreadQuery{Limit: 100})
+			_, err := s.Runs.Thread(ctx, alice, id, run.ThreadQuery{Limit: 100})
 			return err
 		}
 		out["tree of "+id] = func(ctx context.Context) error {
-			_, err := s.Forks(ctx, session.TreeQuery{UserID: alice, SessionID: id})
+			_, err := s.History.Forks(ctx, session.TreeQuery{UserID: alice, SessionID: id})
 			return err
 		}
 		out["shares of "+id] = func(ctx context.Context) error {
-			_, err := s.Shares(ctx, alice, id)
+			_, err := s.Shares.Shares(ctx, alice, id)
 			return err
 		}
 	}
 	out["versions"] = func(ctx context.Context) error {
-		_, err := s.ArtifactVersions(ctx, artifact.VersionQuery{UserID: alice, SessionID: "s", Name: "file", Limit: 100})
+		_, err := s.Artifacts.ArtifactVersions(ctx, artifact.VersionQuery{UserID: alice, SessionID: "s", Name: "file", Limit: 100})
 		return err
 	}
 	return out
@@ -111,12 +111,12 @@ func furnish(t *testing.T, s *stores.Store) {
 	mustEnqueue(t, s, "s", "queued")
 	for _, id := range []string{"t1", "t2"} {
 		mustSave(t, s, "s", id, `[{"id":"b","type":"user","text":"hi","metadata":{"kagent_invocation_id":"i1"}}]`, "i1")
-		err := s.AddFeedback(t.Context(), task.Feedback{ID: id, UserID: alice, SessionID: "s", TaskID: id, Type: "up", CreatedTime: 1})
+		err := s.Feedback.AddFeedback(t.Context(), task.Feedback{ID: id, UserID: alice, SessionID: "s", TaskID: id, Type: "up", CreatedTime: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		l := task.Link{UserID: alice, SessionID: "s", TaskID: id, Agent: "demo", Runs: []string{"r1"}, CreatedTime: 1}
-		if err := s.AddLink(t.Context(), l, alice); err != nil {
+		if err := s.Tasks.AddLink(t.Context(), l, alice); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +139,7 @@ func furnish(t *testing.T, s *stores.Store) {
 	}
 	for _, id := range []string{"a1", "a2"} {
 		a := automation.Automation{ID: id, UserID: alice, Name: id, Status: automation.Active, Version: 1}
-		if _, err := s.CreateAutomation(t.Context(), a); err != nil {
+		if _, err := s.Automations.CreateAutomation(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -78,16 +78,16 @@ func TestCost(t *testing.T) {
 			c := newCrowded(t, size/2, size/2)
 			for name, share := range map[string]string{"the owner": "", "a guest": "link"} {
 				sub := member(share)
-				join := c.cost(t, func() error { return c.Subscribe(t.Context(), sub) })
-				again := c.cost(t, func() error { return c.Subscribe(t.Context(), sub) })
+				join := c.cost(t, func() error { return c.Subscriptions.Subscribe(t.Context(), sub) })
+				again := c.cost(t, func() error { return c.Subscriptions.Subscribe(t.Context(), sub) })
 				if join.Writes > 2 || join.Reads > 1 || again.Writes > 2 {
 					t.Errorf("%s joins: %v, again: %v", name, join, again)
 				}
-				watched := c.cost(t, func() error { _, err := c.Watched(t.Context(), c.log); return err })
+				watched := c.cost(t, func() error { _, err := c.Subscriptions.Watched(t.Context(), c.log); return err })
 				if watched.Requests != 1 || watched.Reads > 1 {
 					t.Errorf("%s: finding out whether anybody watches: %v", name, watched)
 				}
-				if leave := c.cost(t, func() error { return c.Disconnect(t.Context(), sub.Connection) }); leave.Writes > 1 || leave.Reads > 1 {
+				if leave := c.cost(t, func() error { return c.Subscriptions.Disconnect(t.Context(), sub.Connection) }); leave.Writes > 1 || leave.Reads > 1 {
 					t.Errorf("%s leaves: %v", name, leave)
 				}
 			}
@@ -107,7 +107,7 @@ func TestCost_revocation(t *testing.T) {
 	for i := range rights {
 		fixture.Accept(t, c.Store, fmt.Sprint("guest", i), "link")
 	}
-	revoke := c.cost(t, func() error { return c.Revoke(t.Context(), fixture.Alice, "s", "link") })
+	revoke := c.cost(t, func() error { return c.Shares.Revoke(t.Context(), fixture.Alice, "s", "link") })
 	if revoke.Writes > 5+2*rights || revoke.Reads > 10 {
 		t.Errorf("the end of a link with %d guests costs %v", rights, revoke)
 	}
@@ -136,7 +136,7 @@ func TestSubscribe_withoutTransactions(t *testing.T) {
 	fixture.LetIn(t, s, "s", "link", "")
 	sub := member("link")
 	fixture.Subscribe(t, s, sub)
-	if err := s.Disconnect(t.Context(), sub.Connection); err != nil {
+	if err := s.Subscriptions.Disconnect(t.Context(), sub.Connection); err != nil {
 		t.Fatal(err)
 	}
 }

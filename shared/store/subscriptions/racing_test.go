@@ -36,14 +36,14 @@ func TestSubscribe_racing_revocations(t *testing.T) {
 		for range 2 * round {
 			<-taken
 		}
-		if err := s.Revoke(t.Context(), fixture.Alice, session, "revoked"); err != nil {
+		if err := s.Shares.Revoke(t.Context(), fixture.Alice, session, "revoked"); err != nil {
 			t.Fatal(err)
 		}
 		wantNoneOf(t, s, log, "revoked")
 		close(revoked)
 		subscribing.Wait() // each once more
 		wantNoneOf(t, s, log, "revoked")
-		if err := s.Subscribe(t.Context(), other); err != nil {
+		if err := s.Subscriptions.Subscribe(t.Context(), other); err != nil {
 			t.Errorf("round %d: another share is refused: %v", round, err)
 		}
 	}
@@ -59,7 +59,7 @@ func subscribeRepeatedly(t *testing.T, s *stores.Store, sub watch.Subscription, 
 			last = true
 		default:
 		}
-		if err := s.Subscribe(t.Context(), sub); err != nil {
+		if err := s.Subscriptions.Subscribe(t.Context(), sub); err != nil {
 			t.Errorf("%s: %v", sub.Connection, err)
 			return
 		}

@@ -46,17 +46,17 @@ func TestSubscriptions(t *testing.T) {
 		again := fixture.Subscription("s", "c2=", fixture.Bob, "later")
 		fixture.Subscribe(t, s, again, own)
 		wantSubscriptions(t, s, log, own, again)
-		if err := s.Clear(t.Context(), log, guest); err != nil {
+		if err := s.Subscriptions.Clear(t.Context(), log, guest); err != nil {
 			t.Fatal(err)
 		}
 		wantSubscriptions(t, s, log, own, again)
-		if err := s.Clear(t.Context(), log, again); err != nil {
+		if err := s.Subscriptions.Clear(t.Context(), log, again); err != nil {
 			t.Fatal(err)
 		}
 		wantSubscriptions(t, s, log, own)
 	})
 	t.Run("are removed with the connection", func(t *testing.T) {
-		if err := s.Disconnect(t.Context(), "c1="); err != nil {
+		if err := s.Subscriptions.Disconnect(t.Context(), "c1="); err != nil {
 			t.Fatal(err)
 		}
 		wantSubscriptions(t, s, log)
@@ -70,7 +70,7 @@ func TestSubscriptions(t *testing.T) {
 		if got := fixture.Watchers(t, s, log); len(got) != len(connections) {
 			t.Fatalf("%d subscriptions", len(got))
 		}
-		if err := s.Leave(t.Context(), log, connections); err != nil {
+		if err := s.Subscriptions.Leave(t.Context(), log, connections); err != nil {
 			t.Fatal(err)
 		}
 		wantSubscriptions(t, s, log)
@@ -102,13 +102,13 @@ func TestEndSubscriptions(t *testing.T) {
 	again := fixture.Subscription("s", "b2", fixture.Bob, "named")
 	fixture.Subscribe(t, s, own, named, bobs, carols)
 	t.Run("leaving ends only the subscriptions of the user's share", func(t *testing.T) {
-		if err := records.New(engine, uuid.New).Write(t.Context(), s.EndSubscriptions(log, "link", fixture.Bob)); err != nil {
+		if err := records.New(engine, uuid.New).Write(t.Context(), s.Subscriptions.EndSubscriptions(log, "link", fixture.Bob)); err != nil {
 			t.Fatal(err)
 		}
 		wantSubscriptions(t, s, log, own, named, revoked(bobs), carols)
 	})
 	t.Run("revoking a share ends all its subscriptions", func(t *testing.T) {
-		if err := s.Revoke(t.Context(), fixture.Alice, "s", "link"); err != nil {
+		if err := s.Shares.Revoke(t.Context(), fixture.Alice, "s", "link"); err != nil {
 			t.Fatal(err)
 		}
 		wantSubscriptions(t, s, log, own, named, revoked(bobs), revoked(carols))
@@ -118,11 +118,11 @@ func TestEndSubscriptions(t *testing.T) {
 		wantSubscriptions(t, s, log, own, named, again, revoked(carols))
 	})
 	t.Run("a user without a share can unsubscribe once", func(t *testing.T) {
-		if err := s.Unsubscribe(t.Context(), "carol", "s", "c"); err != nil {
+		if err := s.Subscriptions.Unsubscribe(t.Context(), "carol", "s", "c"); err != nil {
 			t.Errorf("carol: %v", err)
 		}
 		for _, user := range []string{"carol", "mallory"} {
-			if err := s.Unsubscribe(t.Context(), user, "s", "c"); !errors.Is(err, fault.Of(fault.Forbidden)) {
+			if err := s.Subscriptions.Unsubscribe(t.Context(), user, "s", "c"); !errors.Is(err, fault.Of(fault.Forbidden)) {
 				t.Errorf("%s: %v", user, err)
 			}
 		}
@@ -132,7 +132,7 @@ func TestEndSubscriptions(t *testing.T) {
 		fixture.Accept(t, s, fixture.Bob, "other")
 		sub := fixture.Subscription("s", "again", fixture.Bob, "other")
 		fixture.Subscribe(t, s, sub)
-		if err := s.LeaveSession(t.Context(), fixture.Bob, "s"); err != nil {
+		if err := s.Shares.LeaveSession(t.Context(), fixture.Bob, "s"); err != nil {
 			t.Fatal(err)
 		}
 		wantSubscriptions(t, s, log, own, revoked(sub), revoked(named), revoked(again))

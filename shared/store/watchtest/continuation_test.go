@@ -20,11 +20,11 @@ func (w *watching) takeOver(ctx context.Context, _ *rapid.T) error {
 	w.n++
 	then := func() time.Time { return time.Now().Add(-run.Lease - time.Second) }
 	claims := run.Claimant{Worker: fmt.Sprint("lost ", w.n), Continuations: func(string) int { return 1 }}
-	if _, err := w.store.With(stores.WithClock(then)).Claim(ctx, *w.active, claims); err != nil {
+	if _, err := w.store.With(stores.WithClock(then)).Runs.Claim(ctx, *w.active, claims); err != nil {
 		return err
 	}
 	claims.Worker = fmt.Sprint("next ", w.n)
-	r, err := w.store.Claim(ctx, *w.active, claims)
+	r, err := w.store.Runs.Claim(ctx, *w.active, claims)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (s *collector) mustCreate(t *testing.T, n session.New) {
 	if err := n.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.store.Create(t.Context(), n); err != nil {
+	if _, err := s.store.Sessions.Create(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -69,7 +69,7 @@ func (s *collector) mustAppend(t *testing.T, invocation string) {
 	t.Helper()
 	e := spoken("user", "hello")
 	e.InvocationID = invocation
-	if _, _, err := s.store.Append(t.Context(), session.Append{
+	if _, _, err := s.store.Sessions.Append(t.Context(), session.Append{
 		SessionID: s.session, UserID: watched, Events: []session.Event{e},
 	}); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func (s *collector) mustAppend(t *testing.T, invocation string) {
 
 func (s *collector) mustSave(t *testing.T, id string) {
 	t.Helper()
-	if _, _, err := s.store.Save(t.Context(), task.Save{SessionID: s.session, UserID: watched, Task: task.Task{
+	if _, _, err := s.store.Tasks.Save(t.Context(), task.Save{SessionID: s.session, UserID: watched, Task: task.Task{
 		ID: id, Bubbles: []byte(`[{"id":"b","type":"agent","text":"x"}]`),
 	}}); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func (s *collector) mustPut(t *testing.T, name string, size int) {
 	put := artifact.Put{
 		UserID: watched, SessionID: s.session, Name: name, MimeType: "text/plain", Body: bytes.Repeat([]byte{'a'}, size),
 	}
-	if _, err := s.store.PutArtifact(t.Context(), put); err != nil {
+	if _, err := s.store.Artifacts.PutArtifact(t.Context(), put); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -98,7 +98,7 @@ func (s *collector) mustPut(t *testing.T, name string, size int) {
 func (s *collector) mustFeedback(t *testing.T, f task.Feedback) {
 	t.Helper()
 	f.UserID, f.CreatedTime = watched, time.Now().UnixMilli()
-	if err := s.store.AddFeedback(t.Context(), f); err != nil {
+	if err := s.store.Feedback.AddFeedback(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -109,7 +109,7 @@ func TestNotifications_of_sessions(t *testing.T) {
 		s := all.with(t)
 		s.mustAppend(t, "i1")
 		name := "other"
-		if _, err := s.store.Update(t.Context(), watched, s.session, session.Patch{Name: &name}); err != nil {
+		if _, err := s.store.Sessions.Update(t.Context(), watched, s.session, session.Patch{Name: &name}); err != nil {
 			t.Fatal(err)
 		}
 		s.mustPut(t, "report", 10)
@@ -117,7 +117,7 @@ func TestNotifications_of_sessions(t *testing.T) {
 		if got := len(s.events(t)); got != 2 {
 			t.Errorf("%d events", got)
 		}
-		if err := s.store.Delete(t.Context(), watched, s.session); err != nil {
+		if err := s.store.Sessions.Delete(t.Context(), watched, s.session); err != nil {
 			t.Fatal(err)
 		}
 		s.want(t, s.of(delivery.SessionDeleted))
@@ -127,14 +127,14 @@ func TestNotifications_of_sessions(t *testing.T) {
 		s.mustAppend(t, "i1")
 		before := "i1"
 		f := session.ForkOf{UserID: watched, SessionID: s.session, ID: uuid.NewString(), Before: &before, Nonce: "f"}
-		if _, err := s.store.Fork(t.Context(), f); err != nil {
+		if _, err := s.store.History.Fork(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
 		forked := s.of(delivery.SessionForked)
 		forked.SessionID, forked.Source, forked.Before = f.ID, s.session, "i1"
 		s.want(t, forked)
 		for _, id := range []string{s.session, f.ID} {
-			if err := s.store.Delete(t.Context(), watched, id); err != nil {
+			if err := s.store.Sessions.Delete(t.Context(), watched, id); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -148,7 +148,7 @@ func TestNotifications_of_sessions(t *testing.T) {
 		s.mustPut(t, "report", 10)
 		s.events(t)
 		f := session.ForkOf{UserID: watched, SessionID: s.session, ID: uuid.NewString(), Nonce: "f"}
-		if _, err := s.store.Fork(t.Context(), f); err != nil {
+		if _, err := s.store.History.Fork(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
 		forked := s.of(delivery.SessionForked)
@@ -162,14 +162,14 @@ func TestNotifications_of_sessions(t *testing.T) {
 		e := spoken("agent", "so")
 		e.InvocationID, e.ArtifactDelta = "i2", map[string]int64{"report": 0}
 		e.Fields["actions"] = []byte(`{"artifact_delta":{"report":0}}`)
-		if _, _, err := s.store.Append(t.Context(), session.Append{
+		if _, _, err := s.store.Sessions.Append(t.Context(), session.Append{
 			SessionID: s.session, UserID: watched, Events: []session.Event{e},
 		}); err != nil {
 			t.Fatal(err)
 		}
 		s.events(t)
 		r := session.Rewind{UserID: watched, SessionID: s.session, Before: "i2", Nonce: uuid.NewString()}
-		if _, err := s.store.Rewind(t.Context(), r); err != nil {
+		if _, err := s.store.History.Rewind(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 		rewound := s.of(delivery.SessionRewound)
@@ -184,11 +184,11 @@ func TestNotifications_of_sessions(t *testing.T) {
 		s.mustSave(t, "t1")
 		s.mustFeedback(t, task.Feedback{ID: uuid.NewString(), SessionID: s.session, TaskID: "t1", Type: task.Up})
 		r := session.Rewind{UserID: watched, SessionID: s.session, Before: ref.RunID, Nonce: uuid.NewString()}
-		if _, err := s.store.Rewind(t.Context(), r); err != nil {
+		if _, err := s.store.History.Rewind(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 		var doc bytes.Buffer
-		if err := s.store.Export(t.Context(), watched, s.session, archive.NewWriter(&doc)); err != nil {
+		if err := s.store.Archives.Export(t.Context(), watched, s.session, archive.NewWriter(&doc)); err != nil {
 			t.Fatal(err)
 		}
 		part, err := archive.Parse(doc.Bytes())
@@ -197,7 +197,7 @@ func TestNotifications_of_sessions(t *testing.T) {
 		}
 		s.events(t)
 		u := archive.Upload{UserID: "somebody", ImportID: uuid.NewString(), Number: 1, Digest: "d", SessionID: "taken", Part: part}
-		if _, err := s.store.Import(t.Context(), u); err != nil {
+		if _, err := s.store.Archives.Import(t.Context(), u); err != nil {
 			t.Fatal(err)
 		}
 		e := s.of(delivery.SessionCreated)
@@ -211,14 +211,14 @@ func TestNotifications_in_sessions(t *testing.T) {
 	t.Run("a failed run has its error, and the next run discards it", func(t *testing.T) {
 		s := all.with(t)
 		ref := s.mustStart(t)
-		if _, err := s.store.End(t.Context(), ref, run.Failed, run.NewProblem("agent_failed", "secret")); err != nil {
+		if _, err := s.store.Runs.End(t.Context(), ref, run.Failed, run.NewProblem("agent_failed", "secret")); err != nil {
 			t.Fatal(err)
 		}
 		next := run.Start{
 			Ref: run.Ref{UserID: watched, SessionID: s.session, RunID: "r2"}, Mode: run.Managed, Agent: "other",
 			Input: []session.Event{spoken("user", "again")}, Chain: []string{"au1"},
 		}
-		if _, err := s.store.Start(t.Context(), next); err != nil {
+		if _, err := s.store.Runs.Start(t.Context(), next); err != nil {
 			t.Fatal(err)
 		}
 		began, failed, back, again := s.of(delivery.RunStarted), s.of(delivery.RunFailed), s.of(delivery.SessionRewound), s.of(delivery.RunStarted)
@@ -233,7 +233,7 @@ func TestNotifications_in_sessions(t *testing.T) {
 		ref := run.Ref{UserID: watched, SessionID: s.session, RunID: "r1"}
 		for _, chain := range [][]string{{"au1", "au2"}, nil} {
 			start := run.Start{Ref: ref, Mode: run.Managed, Input: []session.Event{spoken("user", "x")}, Chain: chain}
-			if _, err := s.store.Start(t.Context(), start); err != nil {
+			if _, err := s.store.Runs.Start(t.Context(), start); err != nil {
 				t.Fatal(err)
 			}
 			s.mustPut(t, "report", 10)
@@ -262,12 +262,12 @@ func TestNotifications_in_sessions(t *testing.T) {
 		saved.TaskID = "t1"
 		s.want(t, saved)
 		s.mustSave(t, "t1")
-		if err := s.store.MarkTask(t.Context(), task.Feedback{UserID: watched, SessionID: s.session, TaskID: "t1", Type: task.Up}); err != nil {
+		if err := s.store.Feedback.MarkTask(t.Context(), task.Feedback{UserID: watched, SessionID: s.session, TaskID: "t1", Type: task.Up}); err != nil {
 			t.Fatal(err)
 		}
 		s.want(t, saved)
 		f := session.ForkOf{UserID: watched, SessionID: s.session, ID: uuid.NewString(), Nonce: "f"}
-		if _, err := s.store.Fork(t.Context(), f); err != nil {
+		if _, err := s.store.History.Fork(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
 		s.events(t)
@@ -279,7 +279,7 @@ func TestNotifications_in_sessions(t *testing.T) {
 		if got := in.events(t); len(got) != 1 || got[0].Type != delivery.TaskSaved || got[0].SessionID != f.ID {
 			t.Errorf("got %+v", got)
 		}
-		if err := s.store.DeleteTask(t.Context(), watched, s.session, "t1"); err != nil {
+		if err := s.store.Tasks.DeleteTask(t.Context(), watched, s.session, "t1"); err != nil {
 			t.Fatal(err)
 		}
 		s.want(t)
@@ -291,7 +291,7 @@ func TestNotifications_in_sessions(t *testing.T) {
 		s.mustPut(t, "report", 10)
 		s.mustPut(t, "report", 1<<20)
 		s.mustPut(t, "user:profile", 10)
-		if err := s.store.DeleteArtifact(t.Context(), watched, s.session, "report"); err != nil {
+		if err := s.store.Artifacts.DeleteArtifact(t.Context(), watched, s.session, "report"); err != nil {
 			t.Fatal(err)
 		}
 		one, two, shared := s.of(delivery.ArtifactSaved), s.of(delivery.ArtifactSaved), s.of(delivery.ArtifactSaved)
@@ -313,7 +313,7 @@ func TestNotifications_in_sessions(t *testing.T) {
 // takenTask returns the id of a fork's only task.
 func (s *collector) takenTask(t *testing.T, fork string) string {
 	t.Helper()
-	page, err := s.store.Tasks(t.Context(), task.Query{UserID: watched, SessionID: fork})
+	page, err := s.store.Tasks.Tasks(t.Context(), task.Query{UserID: watched, SessionID: fork})
 	if err != nil || len(page.Tasks) != 1 {
 		t.Fatalf("%+v, %v", page, err)
 	}

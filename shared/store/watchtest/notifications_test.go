@@ -38,7 +38,7 @@ func (s *collector) in(t *testing.T) *collector {
 	if err := n.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.store.Create(t.Context(), n); err != nil {
+	if _, err := s.store.Sessions.Create(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 	s.wantEvents(t, "session.created  0")
@@ -50,11 +50,11 @@ func (s *collector) events(t *testing.T) []delivery.Event {
 	t.Helper()
 	var all []delivery.Event
 	for _, c := range s.records.next() {
-		events, err := s.store.Notifications(t.Context(), c.Change)
+		events, err := s.store.Watching.Notifications(t.Context(), c.Change)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := s.store.Notifications(t.Context(), c.Change)
+		again, err := s.store.Watching.Notifications(t.Context(), c.Change)
 		if diff := cmp.Diff(events, again); diff != "" || err != nil {
 			t.Errorf("read again, it differs: %v\n%s", err, diff)
 		}
@@ -82,7 +82,7 @@ func (s *collector) mustStart(t *testing.T) run.Ref {
 	t.Helper()
 	ref := run.Ref{UserID: watched, SessionID: s.session, RunID: "r1"}
 	start := run.Start{Ref: ref, Mode: run.Managed, Input: []session.Event{spoken("user", "hello"), spoken("user", "there")}}
-	if _, err := s.store.Start(t.Context(), start); err != nil {
+	if _, err := s.store.Runs.Start(t.Context(), start); err != nil {
 		t.Fatal(err)
 	}
 	return ref
@@ -90,7 +90,7 @@ func (s *collector) mustStart(t *testing.T) run.Ref {
 
 func (s *collector) mustItem(t *testing.T, ref run.Ref) run.Item {
 	t.Helper()
-	it, err := s.store.BeginItem(t.Context(), ref, session.Event{Author: "agent", Fields: map[string]json.RawMessage{
+	it, err := s.store.Runs.BeginItem(t.Context(), ref, session.Event{Author: "agent", Fields: map[string]json.RawMessage{
 		"content": json.RawMessage(`{"role":"model"}`),
 	}})
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *collector) mustItem(t *testing.T, ref run.Ref) run.Item {
 
 func (s *collector) mustEnd(t *testing.T, ref run.Ref, status run.Status) {
 	t.Helper()
-	if _, err := s.store.End(t.Context(), ref, status, nil); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
+	if _, err := s.store.Runs.End(t.Context(), ref, status, nil); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
 		t.Fatal(err)
 	}
 }
@@ -124,7 +124,7 @@ func TestNotifications(t *testing.T) {
 		if _, err := it.Complete(t.Context(), spoken("agent", "so")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.store.AppendEvents(t.Context(), ref, []session.Event{spoken("agent", "a"), spoken("agent", "b")}); err != nil {
+		if _, err := s.store.Runs.AppendEvents(t.Context(), ref, []session.Event{spoken("agent", "a"), spoken("agent", "b")}); err != nil {
 			t.Fatal(err)
 		}
 		s.mustEnd(t, ref, run.Completed)
@@ -153,7 +153,7 @@ func TestNotifications(t *testing.T) {
 		s := all.in(t)
 		ref := s.mustStart(t)
 		s.mustItem(t, ref)
-		if _, err := s.store.Cancel(t.Context(), ref); err != nil {
+		if _, err := s.store.Runs.Cancel(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
 		s.wantEvents(t, "run.started r1 2", "item.completed r1 3", "item.completed r1 3", "run.cancelled r1 4")
@@ -163,7 +163,7 @@ func TestNotifications(t *testing.T) {
 		e := spoken("user", "hello")
 		e.InvocationID = "i"
 		a := session.Append{SessionID: s.session, UserID: watched, Events: []session.Event{e}}
-		if _, _, err := s.store.Append(t.Context(), a); err != nil {
+		if _, _, err := s.store.Sessions.Append(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
 		s.mustStart(t)
@@ -172,11 +172,11 @@ func TestNotifications(t *testing.T) {
 	t.Run("a task that waits and is cancelled", func(t *testing.T) {
 		s := all.in(t)
 		link := task.Link{TaskID: "t1", UserID: watched, SessionID: s.session, Agent: "helper", Runs: []string{"t1"}}
-		if err := s.store.AddLink(t.Context(), link, watched); err != nil {
+		if err := s.store.Tasks.AddLink(t.Context(), link, watched); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // once is enough
-			if err := s.store.CancelLink(t.Context(), watched, "t1", 9); err != nil {
+			if err := s.store.Tasks.CancelLink(t.Context(), watched, "t1", 9); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -124,7 +124,7 @@ func (w *page) appendMany(ctx context.Context, rt *rapid.T) error {
 }
 
 func (w *page) appendAll(ctx context.Context, events ...session.Event) error {
-	_, _, err := w.functions.store.Append(ctx, session.Append{SessionID: w.id, UserID: watched, Events: events})
+	_, _, err := w.functions.store.Sessions.Append(ctx, session.Append{SessionID: w.id, UserID: watched, Events: events})
 	return err
 }
 
@@ -139,10 +139,10 @@ func (w *page) fork(ctx context.Context, rt *rapid.T) error {
 		before := rapid.SampledFrom(w.invocations).Draw(rt, "before")
 		f.Before = &before
 	}
-	if _, err := w.functions.store.Fork(ctx, f); err != nil {
+	if _, err := w.functions.store.History.Fork(ctx, f); err != nil {
 		return err
 	}
-	log, err := w.functions.store.LogOf(ctx, watched, f.ID)
+	log, err := w.functions.store.Subscriptions.LogOf(ctx, watched, f.ID)
 	if err != nil {
 		return err
 	}
@@ -156,5 +156,5 @@ func (w *page) fork(ctx context.Context, rt *rapid.T) error {
 // delete deletes the session.
 func (w *page) delete(ctx context.Context, _ *rapid.T) error {
 	w.happens()
-	return w.functions.store.Delete(ctx, watched, w.id)
+	return w.functions.store.Sessions.Delete(ctx, watched, w.id)
 }

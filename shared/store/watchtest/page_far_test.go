@@ -40,7 +40,7 @@ func testFar(t *testing.T, limit int, ends string) {
 	}
 	must(w.create(ctx))
 	ref := run.Ref{UserID: watched, SessionID: w.id, RunID: "run"}
-	_, err := f.store.Start(ctx, run.Start{Ref: ref, Mode: run.Managed, Input: []session.Event{w.event("ask")}})
+	_, err := f.store.Runs.Start(ctx, run.Start{Ref: ref, Mode: run.Managed, Input: []session.Event{w.event("ask")}})
 	must(err)
 	w.active = &ref
 	must(w.begin(ctx, nil))

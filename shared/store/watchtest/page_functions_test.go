@@ -74,12 +74,12 @@ func newFunctions(engine table.Engine) *functions {
 		store: stores.New(engine, stores.WithCodec(storetest.Codec()), stores.WithCompaction(smallRanges())), posts: &posts{},
 	}
 	f.socket = ws.New(ws.Config{
-		Gate: access.NewGate(f.store, time.Now, log), Subscriptions: f.store, Feed: f.store, Pusher: f.posts,
+		Gate: access.NewGate(f.store.Shares, time.Now, log), Subscriptions: f.store.Subscriptions, Feed: f.store.Watching, Pusher: f.posts,
 		Log: log, Now: time.Now,
 	})
-	f.fanout = watch.NewFanout(f.store, f.posts, log, time.Now)
+	f.fanout = watch.NewFanout(f.store.Subscriptions, f.posts, log, time.Now)
 	f.runs = rest.Runs(rest.Config{
-		Runs: f.store, Sessions: f.store, Grants: f.store, Shares: f.store, Idempotency: f.store,
+		Runs: f.store.Runs, Sessions: f.store.Sessions, Grants: f.store.Shares, Shares: f.store.Shares, Idempotency: f.store.Idempotency,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})
 	return f

@@ -19,7 +19,7 @@ func (w *watching) enqueue(ctx context.Context, rt *rapid.T) error {
 		text = strings.Repeat("large ", 15_000)
 	}
 	ref := run.Ref{UserID: watched, SessionID: w.id, RunID: fmt.Sprint("queued", w.n)}
-	r, err := w.store.Start(ctx, run.Start{
+	r, err := w.store.Runs.Start(ctx, run.Start{
 		Ref: ref, Mode: run.Managed, Input: []session.Event{w.event(text)}, OnActive: run.Enqueue,
 		OnFailed: rapid.SampledFrom([]run.OnFailed{run.Discard, run.Block, run.Keep}).Draw(rt, "on_failed"),
 	})
@@ -36,7 +36,7 @@ func (w *watching) startQueued(ctx context.Context, rt *rapid.T) error {
 			return err
 		}
 	}
-	r, err := w.store.StartQueued(ctx, watched, w.id)
+	r, err := w.store.Runs.StartQueued(ctx, watched, w.id)
 	if err == nil && r != nil {
 		w.active, w.item = &run.Ref{UserID: watched, SessionID: w.id, RunID: r.ID}, nil
 		w.invocations = append(w.invocations, r.ID)
@@ -47,11 +47,11 @@ func (w *watching) startQueued(ctx context.Context, rt *rapid.T) error {
 
 // cancelQueued cancels one of the queued runs.
 func (w *watching) cancelQueued(ctx context.Context, rt *rapid.T) error {
-	th, err := w.store.Thread(ctx, watched, w.id, run.ThreadQuery{Limit: 1})
+	th, err := w.store.Runs.Thread(ctx, watched, w.id, run.ThreadQuery{Limit: 1})
 	if err != nil || len(th.Queue.Starts) == 0 {
 		return err
 	}
 	one := rapid.SampledFrom(th.Queue.Starts).Draw(rt, "queued")
-	_, err = w.store.Cancel(ctx, run.Ref{UserID: watched, SessionID: w.id, RunID: one.RunID})
+	_, err = w.store.Runs.Cancel(ctx, run.Ref{UserID: watched, SessionID: w.id, RunID: one.RunID})
 	return err
 }

@@ -272,7 +272,7 @@ var errGrows = errors.New("the item does not exist, or grows")
 
 // whole is the message of an item that does not fit into one.
 func (w *turns) whole(ctx context.Context, m subscription.Message) (subscription.Message, error) {
-	page, err := w.functions.store.Events(ctx, watched, w.id, session.EventQuery{
+	page, err := w.functions.store.Sessions.Events(ctx, watched, w.id, session.EventQuery{
 		View: session.Effective, After: m.Cursor.Seq - 1, Limit: 1,
 	})
 	if err != nil {

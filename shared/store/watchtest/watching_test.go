@@ -105,9 +105,9 @@ func (w *watching) create(ctx context.Context) error {
 	if err := n.Validate(); err != nil {
 		return err
 	}
-	_, err := w.store.Create(ctx, n)
+	_, err := w.store.Sessions.Create(ctx, n)
 	if err == nil {
-		w.log, err = w.store.LogOf(ctx, watched, w.id)
+		w.log, err = w.store.Subscriptions.LogOf(ctx, watched, w.id)
 	}
 	return err
 }
@@ -140,7 +140,7 @@ func (w *watching) event(text string) session.Event {
 
 func (w *watching) start(ctx context.Context, rt *rapid.T) error {
 	ref := run.Ref{UserID: watched, SessionID: w.id, RunID: fmt.Sprint("run", w.n)}
-	_, err := w.store.Start(ctx, run.Start{
+	_, err := w.store.Runs.Start(ctx, run.Start{
 		Ref: ref, Mode: run.Managed, Input: []session.Event{w.event("ask")},
 		OnActive: rapid.SampledFrom([]run.OnActive{run.Reject, run.CancelAndMerge}).Draw(rt, "on_active"),
 	})
@@ -157,7 +157,7 @@ func (w *watching) begin(ctx context.Context, _ *rapid.T) error {
 	}
 	e := w.event("")
 	e.Author, e.Fields["content"] = "agent", json.RawMessage(`{"role":"model"}`)
-	it, err := w.store.BeginItem(ctx, *w.active, e)
+	it, err := w.store.Runs.BeginItem(ctx, *w.active, e)
 	if err == nil {
 		w.item = it
 	}
@@ -198,7 +198,7 @@ func (w *watching) append(ctx context.Context, rt *rapid.T) error {
 	for range rapid.IntRange(0, 2).Draw(rt, "more") {
 		events = append(events, w.event("and more "))
 	}
-	_, _, err := w.store.Append(ctx, session.Append{SessionID: w.id, UserID: watched, Events: events})
+	_, _, err := w.store.Sessions.Append(ctx, session.Append{SessionID: w.id, UserID: watched, Events: events})
 	return err
 }
 
@@ -212,7 +212,7 @@ func (w *watching) end(ctx context.Context, rt *rapid.T) error {
 	}
 	ref := *w.active
 	w.active, w.item = nil, nil
-	_, err := w.store.End(ctx, ref, status, problem)
+	_, err := w.store.Runs.End(ctx, ref, status, problem)
 	return err
 }
 
@@ -222,7 +222,7 @@ func (w *watching) cancel(ctx context.Context, rt *rapid.T) error {
 	}
 	ref := *w.active
 	w.active, w.item = nil, nil
-	_, err := w.store.CancelAs(ctx, ref, rapid.SampledFrom([]run.OnFailed{"", run.Keep}).Draw(rt, "on_failed"))
+	_, err := w.store.Runs.CancelAs(ctx, ref, rapid.SampledFrom([]run.OnFailed{"", run.Keep}).Draw(rt, "on_failed"))
 	return err
 }
 
@@ -235,7 +235,7 @@ func (w *watching) rewind(ctx context.Context, rt *rapid.T) error {
 		CancelRun: true, Nonce: fmt.Sprint("mark", w.n),
 	}
 	w.n++
-	_, err := w.store.Rewind(ctx, r)
+	_, err := w.store.History.Rewind(ctx, r)
 	if err == nil {
 		w.active, w.item = nil, nil
 		w.invocations = append(w.invocations, r.Nonce)
@@ -288,7 +288,7 @@ func (w *watching) connect(ctx context.Context, _ *rapid.T) error {
 		}
 	}
 	at := watch.Cursor(w.state.Cursor())
-	messages, err := w.store.CatchUp(ctx, watched, w.id, watch.From{Cursor: &at})
+	messages, err := w.store.Watching.CatchUp(ctx, watched, w.id, watch.From{Cursor: &at})
 	if err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func (w *watching) connect(ctx context.Context, _ *rapid.T) error {
 }
 
 func (w *watching) read(ctx context.Context) error {
-	th, err := w.store.Thread(ctx, watched, w.id, run.ThreadQuery{Limit: session.MaxPage})
+	th, err := w.store.Runs.Thread(ctx, watched, w.id, run.ThreadQuery{Limit: session.MaxPage})
 	if err != nil {
 		return err
 	}
@@ -346,7 +346,7 @@ func (w *watching) settle(rt *rapid.T) {
 		}
 		w.must(rt, w.connect(ctx, rt))
 	}
-	th, err := w.store.Thread(ctx, watched, w.id, run.ThreadQuery{Limit: session.MaxPage})
+	th, err := w.store.Runs.Thread(ctx, watched, w.id, run.ThreadQuery{Limit: session.MaxPage})
 	w.must(rt, err)
 	want := shownThread{
 		Status: th.Session.Status, Epoch: th.Session.Epoch, Items: jsonOf(rt, th.Items),

@@ -29,7 +29,7 @@ func TestRecords(t *testing.T) {
 			}
 			fixture.Note(t, s, note)
 		}
-		got, err := s.Record(t.Context(), w.UserID, w.ID, webhook.DeliveryID(d))
+		got, err := s.Webhooks.Record(t.Context(), w.UserID, w.ID, webhook.DeliveryID(d))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestRecords(t *testing.T) {
 			attempts[9] != (webhook.Attempt{Time: 2012, Duration: 3, Status: 204}) {
 			t.Errorf("attempts %+v", attempts)
 		}
-		again, err := s.NoteQueued(t.Context(), got.Again(w.Target(), "n"))
+		again, err := s.Webhooks.NoteQueued(t.Context(), got.Again(w.Target(), "n"))
 		if err != nil || again.State != webhook.Pending || again.Tries != 12 || again.CreatedTime != 1000 ||
 			len(again.Attempts) != 10 || again.NextAttemptTime != now.now.UnixMilli() {
 			t.Errorf("queued again: %+v, %v", again, err)
@@ -55,13 +55,13 @@ func TestRecords(t *testing.T) {
 		d := fixture.DeliveryAt(w, 200)
 		nothing := webhook.Note{Delivery: d, State: webhook.Failed}
 		fixture.Note(t, s, nothing)
-		_, err := s.Record(t.Context(), w.UserID, w.ID, webhook.DeliveryID(d))
+		_, err := s.Webhooks.Record(t.Context(), w.UserID, w.ID, webhook.DeliveryID(d))
 		wantMissing(t, "the record", err)
-		if _, err := s.NoteQueued(t.Context(), d); err != nil {
+		if _, err := s.Webhooks.NoteQueued(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
 		fixture.Note(t, s, nothing)
-		if got, err := s.Record(t.Context(), w.UserID, w.ID, webhook.DeliveryID(d)); err != nil || got.State != webhook.Failed {
+		if got, err := s.Webhooks.Record(t.Context(), w.UserID, w.ID, webhook.DeliveryID(d)); err != nil || got.State != webhook.Failed {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
@@ -77,7 +77,7 @@ func TestRecords(t *testing.T) {
 		list := func() (ids []string) {
 			t.Helper()
 			for q := (webhook.RecordQuery{UserID: "lists", WebhookID: "w", Limit: 2}); ; {
-				page, err := s.Records(t.Context(), q)
+				page, err := s.Webhooks.Records(t.Context(), q)
 				if err != nil || len(page.Records) > 2 {
 					t.Fatalf("%d records, %v", len(page.Records), err)
 				}
@@ -93,11 +93,11 @@ func TestRecords(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		late := s.With(stores.WithClock(func() time.Time { return now.now.Add(webhook.KeepRecords) }))
-		if page, err := late.Records(t.Context(), webhook.RecordQuery{UserID: "lists", WebhookID: "w", Limit: 9}); err != nil ||
+		if page, err := late.Webhooks.Records(t.Context(), webhook.RecordQuery{UserID: "lists", WebhookID: "w", Limit: 9}); err != nil ||
 			len(page.Records) != 0 {
 			t.Errorf("after a week %d are left, %v", len(page.Records), err)
 		}
-		_, err := late.Record(t.Context(), "lists", "w", want[0])
+		_, err := late.Webhooks.Record(t.Context(), "lists", "w", want[0])
 		wantMissing(t, "after a week one", err)
 	})
 	t.Run("show whether anything was delivered since", func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestRecords(t *testing.T) {
 		})
 		fixture.Note(t, s, webhook.Note{Delivery: fixture.DeliveryAt(w, 20), State: webhook.Pending, Number: 1, Attempt: webhook.Attempt{Time: 9000}})
 		for since, want := range map[int64]bool{3000: true, 3001: false} {
-			if got, err := s.DeliveredSince(t.Context(), "since", "w", time.UnixMilli(since)); err != nil || got != want {
+			if got, err := s.Webhooks.DeliveredSince(t.Context(), "since", "w", time.UnixMilli(since)); err != nil || got != want {
 				t.Errorf("since %d: %v, %v", since, got, err)
 			}
 		}
@@ -123,7 +123,7 @@ func TestEraseWebhooks(t *testing.T) {
 		w := fixture.CreateWebhook(t, s, fixture.Webhook(fixture.Alice, id, before))
 		fixture.Note(t, s, webhook.Note{Delivery: fixture.DeliveryAt(w, before), Number: 1})
 	}
-	report, err := s.Erase(t.Context(), fixture.Alice)
+	report, err := s.Lifecycle.Erase(t.Context(), fixture.Alice)
 	if err != nil || report.Status != erasure.Complete || report.Removed.Webhooks != 2 || report.Removed.Deliveries != 2 {
 		t.Fatalf("%+v, %v", report, err)
 	}
@@ -132,17 +132,17 @@ func TestEraseWebhooks(t *testing.T) {
 	fixture.Note(t, s, webhook.Note{Delivery: fixture.DeliveryAt(later, before), Number: 1})
 	fixture.Note(t, s, webhook.Note{Delivery: fixture.DeliveryAt(fixture.Webhook(fixture.Alice, "w1", before), before), Number: 2}) // it was under way
 	now.now = now.now.Add(time.Minute)
-	if n, err := s.SweepErasures(t.Context()); err != nil || n != 1 {
+	if n, err := s.Lifecycle.SweepErasures(t.Context()); err != nil || n != 1 {
 		t.Fatalf("%d swept, %v", n, err)
 	}
 	fixture.ReadWebhook(t, s, fixture.Alice, "w3")
-	if _, err := s.Secrets(t.Context(), fixture.Alice, "w3"); err != nil {
+	if _, err := s.Webhooks.Secrets(t.Context(), fixture.Alice, "w3"); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Record(t.Context(), fixture.Alice, "w3", webhook.DeliveryID(fixture.DeliveryAt(later, before))); err != nil {
+	if _, err := s.Webhooks.Record(t.Context(), fixture.Alice, "w3", webhook.DeliveryID(fixture.DeliveryAt(later, before))); err != nil {
 		t.Error(err)
 	}
-	report, err = s.Erasure(t.Context(), fixture.Alice)
+	report, err = s.Lifecycle.Erasure(t.Context(), fixture.Alice)
 	if err != nil || report.Removed.Webhooks != 2 || report.Removed.Deliveries != 3 {
 		t.Errorf("%+v, %v", report, err)
 	}

@@ -45,13 +45,13 @@ func TestWebhooks(t *testing.T) {
 		second, first := fixture.Webhook("a/b", "w2", 20), fixture.Webhook("a/b", "w1", 10)
 		fixture.CreateWebhook(t, s, second)
 		fixture.CreateWebhook(t, s, first)
-		got, err := s.Webhooks(t.Context(), "a/b")
+		got, err := s.Webhooks.Webhooks(t.Context(), "a/b")
 		if diff := cmp.Diff([]webhook.Webhook{first, second}, got); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
-		_, err = s.Webhook(t.Context(), fixture.Bob, "w1")
+		_, err = s.Webhooks.Webhook(t.Context(), fixture.Bob, "w1")
 		wantMissing(t, "somebody else's", err)
-		if got, err := s.Webhooks(t.Context(), fixture.Bob); err != nil || len(got) != 0 {
+		if got, err := s.Webhooks.Webhooks(t.Context(), fixture.Bob); err != nil || len(got) != 0 {
 			t.Errorf("another user's: %v, %v", got, err)
 		}
 	})
@@ -60,11 +60,11 @@ func TestWebhooks(t *testing.T) {
 		fixture.CreateWebhook(t, s, w)
 		again := w
 		again.URL = "https://example.com/other"
-		got, err := s.CreateWebhook(t.Context(), again, "whsec_other")
+		got, err := s.Webhooks.CreateWebhook(t.Context(), again, "whsec_other")
 		if diff := cmp.Diff(w, got); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
-		if secrets, err := s.Secrets(t.Context(), "repeats", "w"); err != nil || secrets.Current != firstSecret {
+		if secrets, err := s.Webhooks.Secrets(t.Context(), "repeats", "w"); err != nil || secrets.Current != firstSecret {
 			t.Errorf("%v, %v", secrets, err)
 		}
 	})
@@ -74,7 +74,7 @@ func TestWebhooks(t *testing.T) {
 		made := 0
 		for i := range webhook.MaxWebhooks + 5 {
 			group.Go(func() {
-				_, err := s.CreateWebhook(t.Context(), fixture.Webhook("many", fmt.Sprint("w", i), 10), firstSecret)
+				_, err := s.Webhooks.CreateWebhook(t.Context(), fixture.Webhook("many", fmt.Sprint("w", i), 10), firstSecret)
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
@@ -86,7 +86,7 @@ func TestWebhooks(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if got, err := s.Webhooks(t.Context(), "many"); err != nil || made != webhook.MaxWebhooks || len(got) != made {
+		if got, err := s.Webhooks.Webhooks(t.Context(), "many"); err != nil || made != webhook.MaxWebhooks || len(got) != made {
 			t.Errorf("%d created, %d stored, %v", made, len(got), err)
 		}
 	})
@@ -96,7 +96,7 @@ func TestWebhooks(t *testing.T) {
 		for i := range 4 {
 			group.Go(func() {
 				text := fmt.Sprint(i)
-				if _, err := s.ChangeWebhook(t.Context(), "changes", "w", webhook.Change{Description: &text}); err != nil {
+				if _, err := s.Webhooks.ChangeWebhook(t.Context(), "changes", "w", webhook.Change{Description: &text}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -105,10 +105,10 @@ func TestWebhooks(t *testing.T) {
 		if got := fixture.ReadWebhook(t, s, "changes", "w"); got.Version != 5 || got.UpdatedTime != now.now.UnixMilli() {
 			t.Errorf("got %+v", got)
 		}
-		_, err := s.ChangeWebhook(t.Context(), "changes", "none", webhook.Change{})
+		_, err := s.Webhooks.ChangeWebhook(t.Context(), "changes", "none", webhook.Change{})
 		wantMissing(t, "another", err)
 		bad := "x\n"
-		if _, err := s.ChangeWebhook(t.Context(), "changes", "w", webhook.Change{URL: &bad}); !errors.Is(err, fault.Of(fault.Invalid)) {
+		if _, err := s.Webhooks.ChangeWebhook(t.Context(), "changes", "w", webhook.Change{URL: &bad}); !errors.Is(err, fault.Of(fault.Invalid)) {
 			t.Errorf("a bad address: %v", err)
 		}
 	})
@@ -116,22 +116,22 @@ func TestWebhooks(t *testing.T) {
 		w := fixture.CreateWebhook(t, s, fixture.Webhook("deletes", "w", 10))
 		other := fixture.CreateWebhook(t, s, fixture.Webhook("deletes", "w2", 10))
 		for _, to := range []webhook.Webhook{w, other} {
-			if _, err := s.NoteQueued(t.Context(), delivery.Delivery{Target: to.Target()}); err != nil {
+			if _, err := s.Webhooks.NoteQueued(t.Context(), delivery.Delivery{Target: to.Target()}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := s.DeleteWebhook(t.Context(), "deletes", "w"); err != nil {
+		if err := s.Webhooks.DeleteWebhook(t.Context(), "deletes", "w"); err != nil {
 			t.Fatal(err)
 		}
-		wantMissing(t, "again", s.DeleteWebhook(t.Context(), "deletes", "w"))
-		_, err := s.Webhook(t.Context(), "deletes", "w")
+		wantMissing(t, "again", s.Webhooks.DeleteWebhook(t.Context(), "deletes", "w"))
+		_, err := s.Webhooks.Webhook(t.Context(), "deletes", "w")
 		wantMissing(t, "the webhook", err)
-		_, err = s.Secrets(t.Context(), "deletes", "w")
+		_, err = s.Webhooks.Secrets(t.Context(), "deletes", "w")
 		wantMissing(t, "its secret", err)
-		_, err = s.RotateSecret(t.Context(), "deletes", "w", webhook.Rotation{Next: "whsec_late"})
+		_, err = s.Webhooks.RotateSecret(t.Context(), "deletes", "w", webhook.Rotation{Next: "whsec_late"})
 		wantMissing(t, "a rotation", err)
 		for id, want := range map[string]int{"w": 0, "w2": 1} {
-			page, err := s.Records(t.Context(), webhook.RecordQuery{UserID: "deletes", WebhookID: id, Limit: 9})
+			page, err := s.Webhooks.Records(t.Context(), webhook.RecordQuery{UserID: "deletes", WebhookID: id, Limit: 9})
 			if err != nil || len(page.Records) != want {
 				t.Errorf("%d records of %s, %v", len(page.Records), id, err)
 			}
@@ -143,13 +143,13 @@ func TestWebhooks(t *testing.T) {
 		for i := range 3 {
 			group.Go(func() {
 				r := webhook.Rotation{Next: webhook.Secret(fmt.Sprint("whsec_", i))}
-				if _, err := s.RotateSecret(t.Context(), "rotates", "w", r); err != nil {
+				if _, err := s.Webhooks.RotateSecret(t.Context(), "rotates", "w", r); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		group.Wait()
-		got, err := s.Secrets(t.Context(), "rotates", "w")
+		got, err := s.Webhooks.Secrets(t.Context(), "rotates", "w")
 		if all := got.At(now.now); err != nil || got.Version != 4 || len(all) != 4 || all[3] != firstSecret {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -208,7 +208,7 @@ func TestDisableWebhook(t *testing.T) {
 			d := webhook.Disabling{UserID: name, ID: "w", URL: w.URL, Reason: webhook.Failing, UnchangedSince: created}
 			test.change(&d)
 			for range 2 { // repeated, it changes nothing
-				if err := s.DisableWebhook(t.Context(), d); err != nil {
+				if err := s.Webhooks.DisableWebhook(t.Context(), d); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -220,10 +220,10 @@ func TestDisableWebhook(t *testing.T) {
 		})
 	}
 	t.Run("a deleted one stays deleted", func(t *testing.T) {
-		if err := s.DisableWebhook(t.Context(), webhook.Disabling{UserID: "nobody", ID: "w"}); err != nil {
+		if err := s.Webhooks.DisableWebhook(t.Context(), webhook.Disabling{UserID: "nobody", ID: "w"}); err != nil {
 			t.Fatal(err)
 		}
-		_, err := s.Webhook(t.Context(), "nobody", "w")
+		_, err := s.Webhooks.Webhook(t.Context(), "nobody", "w")
 		wantMissing(t, "it", err)
 	})
 }
@@ -272,9 +272,9 @@ func TestWebhookCosts(t *testing.T) {
 			}, capacity.Usage{Reads: 3, Requests: 3},
 		},
 		"the secret of a message": {
-			func() error { _, err := s.Secrets(t.Context(), fixture.Alice, "w"); return err }, capacity.Usage{Reads: 1, Requests: 1},
+			func() error { _, err := s.Webhooks.Secrets(t.Context(), fixture.Alice, "w"); return err }, capacity.Usage{Reads: 1, Requests: 1},
 		},
-		"the record of an attempt": {func() error { return s.NoteTry(t.Context(), note) }, capacity.Usage{Writes: 1, Requests: 1}},
+		"the record of an attempt": {func() error { return s.Webhooks.NoteTry(t.Context(), note) }, capacity.Usage{Writes: 1, Requests: 1}},
 	} {
 		before := meter.Total()
 		if err := test.do(); err != nil {

@@ -57,7 +57,7 @@ func (n *fakeFanOut) open(ctx context.Context, _ access.Caller, sessionID string
 	if err != nil {
 		return nil, err
 	}
-	missed, err := n.store.CatchUp(ctx, alice, sessionID, watch.From{Cursor: &from})
+	missed, err := n.store.Watching.CatchUp(ctx, alice, sessionID, watch.From{Cursor: &from})
 	if err != nil {
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func TestStreamOfARun(t *testing.T) {
 		w := r.mustWork(t)
 		w.write(t, "gone")
 		received.untilText(t, "gone")
-		if _, err := r.store.Rewind(t.Context(), session.Rewind{
+		if _, err := r.store.History.Rewind(t.Context(), session.Rewind{
 			UserID: alice, SessionID: r.context, Before: w.ref.RunID, CancelRun: true, Nonce: "marker",
 		}); err != nil {
 			t.Fatal(err)
@@ -160,7 +160,7 @@ func TestStreamOfARun(t *testing.T) {
 		received := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
 		r.mustWork(t).write(t, "gone")
 		received.untilText(t, "gone")
-		if err := r.store.Delete(t.Context(), alice, r.context); err != nil {
+		if err := r.store.Sessions.Delete(t.Context(), alice, r.context); err != nil {
 			t.Fatal(err)
 		}
 		<-received.over
@@ -202,7 +202,7 @@ func (w *worker) askUser(t *testing.T) {
 	t.Helper()
 	w.n++
 	e := agentEvent(fmt.Sprintf(`{"function_call":{"id":"call%d","name":"confirm","args":{}}}`, w.n))
-	if _, err := w.store.AppendEvents(t.Context(), w.ref, []session.Event{e}); err != nil {
+	if _, err := w.store.Runs.AppendEvents(t.Context(), w.ref, []session.Event{e}); err != nil {
 		t.Fatal(err)
 	}
 	w.endRun(t, run.Completed, nil)

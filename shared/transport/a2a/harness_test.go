@@ -25,8 +25,11 @@ var errNoWorker = errors.New("no worker")
 // store may be nil for requests answered without one. No worker accepts runs
 // unless a test sets StartRun.
 func configOf(store *stores.Store) a2a.Config {
+	if store == nil {
+		store = &stores.Store{}
+	}
 	return a2a.Config{
-		Sessions: store, Rewinds: store, Runs: store, Tasks: store, Links: store, Grants: store, Agents: onlyHelper{},
+		Sessions: store.Sessions, Rewinds: store.History, Runs: store.Runs, Tasks: store.Tasks, Links: store.Tasks, Grants: store.Shares, Agents: onlyHelper{},
 		StartRun: func(context.Context, run.Ref) error { return errNoWorker },
 		Log:      slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString, CheckEvery: checkEvery,
 	}

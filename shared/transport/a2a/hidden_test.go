@@ -25,7 +25,7 @@ func TestUnknownAndForeignIDsAnswerAlike(t *testing.T) {
 	h := newPushServer(t)
 	c := h.mustDial(t, alice, lib.TransportProtocolJSONRPC, lib.Version)
 	begun := h.mustTask(t, c, &lib.PushConfig{ID: "mine", URL: "https://example.com/"})
-	if _, err := h.store.Create(t.Context(), session.New{ID: "hers", UserID: alice, Nonce: "n"}); err != nil {
+	if _, err := h.store.Sessions.Create(t.Context(), session.New{ID: "hers", UserID: alice, Nonce: "n"}); err != nil {
 		t.Fatal(err)
 	}
 	requests := 0
@@ -105,10 +105,10 @@ func TestUnknownAndForeignIDsAnswerAlike(t *testing.T) {
 func TestContextOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	h := newPushServer(t)
-	if _, err := h.store.Create(t.Context(), session.New{ID: "hers", UserID: alice, Nonce: "n"}); err != nil {
+	if _, err := h.store.Sessions.Create(t.Context(), session.New{ID: "hers", UserID: alice, Nonce: "n"}); err != nil {
 		t.Fatal(err)
 	}
-	before, err := h.store.Get(t.Context(), alice, "hers")
+	before, err := h.store.Sessions.Get(t.Context(), alice, "hers")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,10 +123,10 @@ func TestContextOfAnotherUser(t *testing.T) {
 			t.Errorf("%d %s", status, answer)
 		}
 	}
-	if after, err := h.store.Get(t.Context(), alice, "hers"); err != nil || after.Version != before.Version || after.HeadSeq != before.HeadSeq {
+	if after, err := h.store.Sessions.Get(t.Context(), alice, "hers"); err != nil || after.Version != before.Version || after.HeadSeq != before.HeadSeq {
 		t.Errorf("%+v became %+v, %v", before, after, err)
 	}
-	if page, err := h.store.List(t.Context(), session.ListQuery{UserID: stranger, Limit: 10}); err != nil || len(page.Sessions) != 0 {
+	if page, err := h.store.Sessions.List(t.Context(), session.ListQuery{UserID: stranger, Limit: 10}); err != nil || len(page.Sessions) != 0 {
 		t.Errorf("the stranger has %v, %v", page, err)
 	}
 }

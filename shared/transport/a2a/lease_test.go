@@ -14,12 +14,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/usage"
 )
 
 // reportingStreams reports each renewal of a lease to a waiting test.
 type reportingStreams struct {
-	*stores.Store
+	*usage.Store
 	renewed chan struct{}
 }
 
@@ -36,7 +36,7 @@ func (r reportingStreams) RenewStream(ctx context.Context, l quota.Lease, lastin
 
 func (r *rig) mustHaveOpen(t *testing.T, want int64) {
 	t.Helper()
-	u, err := r.store.Usage(t.Context(), alice)
+	u, err := r.store.Runs.Usage(t.Context(), alice)
 	if err != nil || u.Streams.Used != want {
 		t.Errorf("%d streams are open, %v, want %d", u.Streams.Used, err, want)
 	}
@@ -68,7 +68,7 @@ func TestOpenStreams(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, (*fakeFanOut).send)
 		for range maxStreams {
-			if _, err := r.store.TakeStream(t.Context(), quota.Stream{UserID: alice, Subject: "a session", Lasting: time.Minute}); err != nil {
+			if _, err := r.store.Usage.TakeStream(t.Context(), quota.Stream{UserID: alice, Subject: "a session", Lasting: time.Minute}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -106,7 +106,7 @@ func TestBlockingSend(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, (*fakeFanOut).send)
 		for range maxStreams {
-			if _, err := r.store.TakeStream(t.Context(), quota.Stream{UserID: alice, Subject: "a session", Lasting: time.Minute}); err != nil {
+			if _, err := r.store.Usage.TakeStream(t.Context(), quota.Stream{UserID: alice, Subject: "a session", Lasting: time.Minute}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -152,7 +152,7 @@ func TestFunctionDeadline(t *testing.T) {
 		t.Errorf("%d %s", rec.Code, text)
 	}
 	until(t, "the lease is returned", func() bool {
-		u, err := r.store.Usage(t.Context(), alice)
+		u, err := r.store.Runs.Usage(t.Context(), alice)
 		return err == nil && u.Streams.Used == 0
 	})
 	w.write(t, "b")
@@ -205,7 +205,7 @@ func TestReaderLeaves(t *testing.T) {
 			w.write(t, "a")
 			go call(calls.subscribe, w.ref.RunID)
 			until(t, "two open streams", func() bool {
-				u, err := r.store.Usage(t.Context(), alice)
+				u, err := r.store.Runs.Usage(t.Context(), alice)
 				return err == nil && u.Streams.Used == 2
 			})
 			w.completeItem(t)

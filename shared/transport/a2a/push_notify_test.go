@@ -43,20 +43,20 @@ func newEndedTask(t *testing.T) *endedTask {
 		t.Fatal(err)
 	}
 	var err error
-	if w.log, err = w.store.LogOf(t.Context(), alice, w.task.ContextID); err != nil {
+	if w.log, err = w.store.Subscriptions.LogOf(t.Context(), alice, w.task.ContextID); err != nil {
 		t.Fatal(err)
 	}
 	answer := session.Event{Author: "helper", Fields: map[string]json.RawMessage{
 		"content": json.RawMessage(`{"role":"model","parts":[{"text":"hm","thought":true},{"text":"it is 42 <3"}]}`),
 	}}
-	if _, err := w.store.AppendEvents(t.Context(), w.ref(), []session.Event{answer}); err != nil {
+	if _, err := w.store.Runs.AppendEvents(t.Context(), w.ref(), []session.Event{answer}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.End(t.Context(), w.ref(), run.Completed, nil); err != nil {
+	if _, err := w.store.Runs.End(t.Context(), w.ref(), run.Completed, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.notifier = a2a.Notifier{
-		Sessions: w.store, Runs: w.store, Links: w.store, Targets: w.store, Issuer: "https://api.example/a2a",
+		Sessions: w.store.Sessions, Runs: w.store.Runs, Links: w.store.Tasks, Targets: w.store.Pushes, Issuer: "https://api.example/a2a",
 		Sign: func(_ context.Context, claims any) (string, error) {
 			text, err := json.Marshal(claims)
 			return "signed " + string(text), err
@@ -218,7 +218,7 @@ func TestWithoutNotification(t *testing.T) {
 			}
 		})
 	}
-	if err := w.store.Delete(t.Context(), alice, w.task.ContextID); err != nil {
+	if err := w.store.Sessions.Delete(t.Context(), alice, w.task.ContextID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.notifier.Messages(t.Context(), w.delivery("new", delivery.RunCompleted, 3)); !errors.Is(err, delivery.ErrNothing) {

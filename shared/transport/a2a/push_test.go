@@ -34,7 +34,7 @@ func newPushServer(t *testing.T) *pushServer {
 	h := &pushServer{store: stores.New(storetest.Engine(t))}
 	config := configOf(h.store)
 	config.StartRun = func(context.Context, run.Ref) error { return nil }
-	config.Push, config.CheckURL = h.store, func(url string) error {
+	config.Push, config.CheckURL = h.store.Pushes, func(url string) error {
 		if !strings.HasPrefix(url, "https://") {
 			return errors.New("must be https")
 		}
@@ -120,7 +120,7 @@ func TestPushConfigs(t *testing.T) {
 			t.Run("sets, reads, lists and deletes configurations", func(t *testing.T) { testPushConfigs(t, h, c, is) })
 			t.Run("accepts a configuration with the message", func(t *testing.T) {
 				begun := h.mustTask(t, c, &lib.PushConfig{ID: "mine", URL: "https://example.com/"})
-				got, err := h.store.Configs(t.Context(), push.Task{UserID: alice, SessionID: begun.ContextID, ID: string(begun.ID)})
+				got, err := h.store.Pushes.Configs(t.Context(), push.Task{UserID: alice, SessionID: begun.ContextID, ID: string(begun.ID)})
 				want := []push.Config{{ID: "mine", URL: "https://example.com/", Version: minor(v.version)}}
 				if diff := cmp.Diff(want, got); diff != "" || err != nil {
 					t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -238,7 +238,7 @@ func TestPushConfigLimits(t *testing.T) {
 		if _, err := c.SendMessage(t.Context(), req); !errors.Is(err, lib.ErrUnsupportedOperation) {
 			t.Errorf("got %v", err)
 		}
-		links, err := h.store.UserLinks(t.Context(), alice)
+		links, err := h.store.Tasks.UserLinks(t.Context(), alice)
 		if err != nil || len(links) != 2 {
 			t.Errorf("%v, %v", links, err)
 		}

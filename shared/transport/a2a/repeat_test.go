@@ -83,7 +83,7 @@ func TestAMessageBeginsOneTask(t *testing.T) {
 		c := h.mustDial(t, alice, lib.TransportProtocolJSONRPC, "1.0")
 		first := mustSend(t, c, repeatable("", "hello"))
 		ref := run.Ref{UserID: alice, SessionID: first.ContextID, RunID: string(first.ID)}
-		if _, err := h.store.AppendEvents(t.Context(), ref, []session.Event{agentEvent(`{"function_call":{"id":"c","name":"f","args":{}}}`)}); err != nil {
+		if _, err := h.store.Runs.AppendEvents(t.Context(), ref, []session.Event{agentEvent(`{"function_call":{"id":"c","name":"f","args":{}}}`)}); err != nil {
 			t.Fatal(err)
 		}
 		h.endRun(t, first, first.ID)
@@ -117,7 +117,7 @@ func mustSend(t *testing.T, c *a2aclient.Client, req *lib.SendMessageRequest) *l
 func (h *pushServer) endRun(t *testing.T, of *lib.Task, runID lib.TaskID) {
 	t.Helper()
 	ref := run.Ref{UserID: alice, SessionID: of.ContextID, RunID: string(runID)}
-	if _, err := h.store.End(t.Context(), ref, run.Completed, nil); err != nil {
+	if _, err := h.store.Runs.End(t.Context(), ref, run.Completed, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -125,7 +125,7 @@ func (h *pushServer) endRun(t *testing.T, of *lib.Task, runID lib.TaskID) {
 // events returns how many events a session of alice's has.
 func (h *pushServer) events(t *testing.T, sessionID string) int {
 	t.Helper()
-	page, err := h.store.Events(t.Context(), alice, sessionID, session.EventQuery{View: session.Effective, Limit: 100})
+	page, err := h.store.Sessions.Events(t.Context(), alice, sessionID, session.EventQuery{View: session.Effective, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

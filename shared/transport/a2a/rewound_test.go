@@ -27,7 +27,7 @@ func (h *pushServer) begin(t *testing.T, contextID, text string) *lib.Task {
 		t.Fatalf("got %T", got)
 	}
 	ref := run.Ref{UserID: alice, SessionID: begun.ContextID, RunID: string(begun.ID)}
-	if _, err := h.store.End(t.Context(), ref, run.Completed, nil); err != nil {
+	if _, err := h.store.Runs.End(t.Context(), ref, run.Completed, nil); err != nil {
 		t.Fatal(err)
 	}
 	return begun
@@ -37,7 +37,7 @@ func TestListTasksLeavesOutRewoundTasks(t *testing.T) {
 	h := newPushServer(t)
 	one, two := h.begin(t, "c", "one"), h.begin(t, "c", "two")
 	other := h.begin(t, "", "elsewhere")
-	if _, err := h.store.Rewind(t.Context(), session.Rewind{UserID: alice, SessionID: "c", Before: string(two.ID), Nonce: "n"}); err != nil {
+	if _, err := h.store.History.Rewind(t.Context(), session.Rewind{UserID: alice, SessionID: "c", Before: string(two.ID), Nonce: "n"}); err != nil {
 		t.Fatal(err)
 	}
 	three := h.begin(t, "c", "three")
@@ -66,7 +66,7 @@ func TestListTasksLeavesOutRewoundTasks(t *testing.T) {
 func TestMissingTasksAreCalledTasks(t *testing.T) {
 	h := newPushServer(t)
 	gone := h.begin(t, "", "hello")
-	if err := h.store.Delete(t.Context(), alice, gone.ContextID); err != nil {
+	if err := h.store.Sessions.Delete(t.Context(), alice, gone.ContextID); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []lib.TaskID{"unknown", gone.ID, lib.TaskID(gone.ContextID), lib.TaskID(strings.Repeat("x", 200))} {

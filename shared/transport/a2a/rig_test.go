@@ -76,7 +76,7 @@ func newRig(t *testing.T, carry func(*fakeFanOut, watch.Message)) *rig {
 		return nil
 	}
 	config.Watch, config.Now = r.fanOut.open, ticks.now
-	config.Streams, config.StreamTurn = reportingStreams{store, r.renewed}, checkEvery
+	config.Streams, config.StreamTurn = reportingStreams{store.Usage, r.renewed}, checkEvery
 	r.handler = a2a.New(config)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.handler.ServeHTTP(w, req.WithContext(access.WithCaller(req.Context(), access.Caller{UserID: alice, Token: "token"})))
@@ -135,7 +135,7 @@ func (w *worker) beginItem(t *testing.T) {
 	t.Helper()
 	e := session.Event{Author: "helper", Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"role":"model"}`)}}
 	var err error
-	if w.item, err = w.store.BeginItem(t.Context(), w.ref, e); err != nil {
+	if w.item, err = w.store.Runs.BeginItem(t.Context(), w.ref, e); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -159,7 +159,7 @@ func (w *worker) completeItem(t *testing.T) {
 
 func (w *worker) endRun(t *testing.T, status run.Status, problem *run.Problem) {
 	t.Helper()
-	if _, err := w.store.End(t.Context(), w.ref, status, problem); err != nil {
+	if _, err := w.store.Runs.End(t.Context(), w.ref, status, problem); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -76,7 +76,7 @@ func TestRun(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)
 		r.said(t, "r1", list("u1"), "a1")
-		if _, err := r.Store.Rewind(t.Context(), session.Rewind{SessionID: "s", UserID: "alice", Before: "r1", Nonce: "n"}); err != nil {
+		if _, err := r.Store.History.Rewind(t.Context(), session.Rewind{SessionID: "s", UserID: "alice", Before: "r1", Nonce: "n"}); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.run(t, "r1", list("u1")); got.Status != 409 || !strings.Contains(got.Body, `"code":"run_rewound"`) {
@@ -265,7 +265,7 @@ func TestOldClients(t *testing.T) {
 	const input = `{"threadId":"s","runId":"r1","messages":[{"id":"u1","role":"user","content":"u1"}]}`
 	s := r.Call(t, "alice", http.MethodPost, "/agui/helper", input)
 	r.Work(t)
-	if _, err := r.Store.Cancel(t.Context(), run.Ref{UserID: "alice", SessionID: "s", RunID: "r1"}); err != nil {
+	if _, err := r.Store.Runs.Cancel(t.Context(), run.Ref{UserID: "alice", SessionID: "s", RunID: "r1"}); err != nil {
 		t.Fatal(err)
 	}
 	mustEnd(t, s, "RUN_STARTED STATE_SNAPSHOT RUN_FINISHED", "")
@@ -292,7 +292,7 @@ func TestState(t *testing.T) {
 	}
 	s.End(t)
 	r.said(t, "r2", list("u2")+`,"state":{"color":"blue"}`, "a2")
-	page, err := r.Store.Events(t.Context(), "alice", "s", session.EventQuery{View: session.Effective, Limit: 100})
+	page, err := r.Store.Sessions.Events(t.Context(), "alice", "s", session.EventQuery{View: session.Effective, Limit: 100})
 	if err != nil || len(page.Events[2].StateDelta) != 0 {
 		t.Errorf("an equal state is stored: %v, %v", page.Events[2].StateDelta, err)
 	}

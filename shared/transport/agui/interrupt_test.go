@@ -175,7 +175,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	s = r.run(t, "r2", `"messages":[{"id":"u1","role":"user","content":"u1"},{"id":"t1","role":"tool","toolCallId":"c1","content":"yes"}]`)
 	w := r.Work(t)
-	page, err := r.Store.Events(t.Context(), "alice", "s", session.EventQuery{View: session.Effective, Limit: 100})
+	page, err := r.Store.Sessions.Events(t.Context(), "alice", "s", session.EventQuery{View: session.Effective, Limit: 100})
 	if err != nil || !strings.Contains(string(page.Events[2].Fields["content"]), `"id":"c1","name":"confirm","response":{"result":"yes"}`) {
 		t.Errorf("the answer is %v, %v", page.Events, err)
 	}
@@ -210,7 +210,7 @@ func TestInterrupt_underTheSameRunID(t *testing.T) {
 	ask(r.run(t, "r1", resume("c1")), "c2") // the answer's run asks again
 	r.said(t, "r1", resume("c2"), "thanks")
 	mustEnd(t, r.run(t, "r1", resume("c2")), whole, "thanks")
-	page, err := r.Store.Events(t.Context(), "alice", "s", session.EventQuery{View: session.Effective, Limit: 100})
+	page, err := r.Store.Sessions.Events(t.Context(), "alice", "s", session.EventQuery{View: session.Effective, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func TestToolOutput(t *testing.T) {
 			if answered.All[0]["messageId"] != w.Ref.RunID || resumed.All[3]["type"] != "start-step" || resumed.All[4]["toolCallId"] != "c1" {
 				t.Errorf("the message is not continued: %v %v", answered.All, resumed.All)
 			}
-			page, err := r.Store.Events(t.Context(), "alice", "s", session.EventQuery{View: session.Effective, Limit: 100})
+			page, err := r.Store.Sessions.Events(t.Context(), "alice", "s", session.EventQuery{View: session.Effective, Limit: 100})
 			if err != nil {
 				t.Fatal(err)
 			}

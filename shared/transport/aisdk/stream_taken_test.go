@@ -13,7 +13,7 @@ func TestRun_taken_away_before_its_stream_begins(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.OnNextStart(func(ref run.Ref) {
-		_, err := r.Store.Rewind(t.Context(), session.Rewind{
+		_, err := r.Store.History.Rewind(t.Context(), session.Rewind{
 			UserID: ref.UserID, SessionID: ref.SessionID, Before: ref.RunID, CancelRun: true, Nonce: "rewind",
 		})
 		if err != nil {

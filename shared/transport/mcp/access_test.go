@@ -120,7 +120,7 @@ func TestRevoke(t *testing.T) {
 	share := r.share(t, "s", access.Read)
 	c := r.connect(t, bob)
 	first := must[eventPage](t, c, "read_session", object{"session_id": "s", "limit": 1})
-	if err := r.store.Revoke(t.Context(), alice, "s", share); err != nil {
+	if err := r.store.Shares.Revoke(t.Context(), alice, "s", share); err != nil {
 		t.Fatal(err)
 	}
 	got := refused(t, c, "read_session", object{"session_id": "s", "limit": 1, "cursor": first.Next})

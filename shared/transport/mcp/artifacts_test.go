@@ -166,7 +166,7 @@ func TestResources(t *testing.T) {
 			break
 		}
 		if pages == 1 { // the next page continues in sessions of which one is gone
-			if err := r.store.Delete(t.Context(), alice, "s11"); err != nil {
+			if err := r.store.Sessions.Delete(t.Context(), alice, "s11"); err != nil {
 				t.Fatal(err)
 			}
 		}

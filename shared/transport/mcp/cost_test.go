@@ -25,7 +25,7 @@ func TestCost(t *testing.T) {
 	meter := &capacity.Meter{}
 	store := stores.New(meter.Around(storetest.Engine(t)), stores.WithCodec(storetest.Codec()), stores.WithLogger(slog.New(slog.DiscardHandler)))
 	r := newRig(t, func(c *mcp.Config) {
-		c.Sessions, c.Rewinds, c.Artifacts, c.Shares, c.Grants = store, store, store, store, store
+		c.Sessions, c.Rewinds, c.Artifacts, c.Shares, c.Grants = store.Sessions, store.History, store.Artifacts, store.Shares, store.Shares
 	})
 	r.store = store
 	tools, requests := r.connect(t, alice), handlersOf(store)
@@ -79,7 +79,7 @@ type handlers func(path string) http.Handler
 
 func handlersOf(store *stores.Store) handlers {
 	config := rest.Config{
-		Sessions: store, Rewinds: store, Artifacts: store, Idempotency: store, Grants: store, Shares: store,
+		Sessions: store.Sessions, Rewinds: store.History, Artifacts: store.Artifacts, Idempotency: store.Idempotency, Grants: store.Shares, Shares: store.Shares,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
 	}
 	all := map[string]http.Handler{"events": rest.Events(config), "artifacts": rest.Artifacts(config), "fork": rest.Fork(config), "rewind": rest.Rewind(config)}

@@ -230,7 +230,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &got); err != nil {
 		t.Fatal(err)
 	}
-	page, err := r.store.Events(t.Context(), alice, "s", session.EventQuery{View: session.Effective, Limit: 1})
+	page, err := r.store.Sessions.Events(t.Context(), alice, "s", session.EventQuery{View: session.Effective, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

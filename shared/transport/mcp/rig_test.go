@@ -61,7 +61,7 @@ func newRig(t testing.TB, change ...func(*mcp.Config)) *rig {
 	log := slog.New(slog.NewTextHandler(r.log, nil))
 	r.store = stores.New(r.engine, stores.WithCodec(storetest.Codec()), stores.WithLogger(log))
 	c := mcp.Config{
-		Sessions: r.store, Rewinds: r.store, Artifacts: r.store, Shares: r.store, Grants: r.store,
+		Sessions: r.store.Sessions, Rewinds: r.store.History, Artifacts: r.store.Artifacts, Shares: r.store.Shares, Grants: r.store.Shares,
 		AllowedOrigin: "https://app.example", Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
 	for _, do := range change {
@@ -183,7 +183,7 @@ func marshal(t testing.TB, v any) []byte {
 // create creates a session with turns: turn i is the invocation "i<i>" with one event.
 func (r *rig) create(t testing.TB, user, id string, turns ...string) {
 	t.Helper()
-	if _, err := r.store.Create(t.Context(), session.New{ID: id, UserID: user, AppName: session.DefaultApp, Name: "Session " + id, Nonce: uuid.NewString()}); err != nil {
+	if _, err := r.store.Sessions.Create(t.Context(), session.New{ID: id, UserID: user, AppName: session.DefaultApp, Name: "Session " + id, Nonce: uuid.NewString()}); err != nil {
 		t.Fatal(err)
 	}
 	for i, said := range turns {
@@ -197,7 +197,7 @@ func (r *rig) say(t testing.TB, user, id, invocation, said string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = r.store.Append(t.Context(), session.Append{SessionID: id, UserID: user, Events: []session.Event{{
+	_, _, err = r.store.Sessions.Append(t.Context(), session.Append{SessionID: id, UserID: user, Events: []session.Event{{
 		InvocationID: invocation, Author: "user", Fields: map[string]json.RawMessage{"content": content},
 	}}})
 	if err != nil {
@@ -212,7 +212,7 @@ func (r *rig) setState(t testing.TB, id, invocation, delta string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.store.Append(t.Context(), session.Append{SessionID: id, UserID: alice, Events: []session.Event{e}}); err != nil {
+	if _, _, err := r.store.Sessions.Append(t.Context(), session.Append{SessionID: id, UserID: alice, Events: []session.Event{e}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -220,7 +220,7 @@ func (r *rig) setState(t testing.TB, id, invocation, delta string) {
 // share gives bob a right in one of alice's sessions, and returns the share's id.
 func (r *rig) share(t testing.TB, id string, right access.Right) string {
 	t.Helper()
-	made, err := r.store.Share(t.Context(), access.NewShare{
+	made, err := r.store.Shares.Share(t.Context(), access.NewShare{
 		ID: uuid.NewString(), SessionID: id, OwnerID: alice, UserID: bob, Right: right,
 	})
 	if err != nil {
@@ -231,7 +231,7 @@ func (r *rig) share(t testing.TB, id string, right access.Right) string {
 
 func (r *rig) put(t testing.TB, id, name, mimeType string, body []byte) {
 	t.Helper()
-	if _, err := r.store.PutArtifact(t.Context(), artifact.Put{
+	if _, err := r.store.Artifacts.PutArtifact(t.Context(), artifact.Put{
 		SessionID: id, UserID: alice, Name: name, MimeType: mimeType, Body: body,
 	}); err != nil {
 		t.Fatal(err)

@@ -134,7 +134,7 @@ func TestCreate(t *testing.T) {
 		for _, target := range []string{"", `,"conversation":"c"`} {
 			if target != "" {
 				answer(t, r.Call(t, "alice", http.MethodPost, "/v1/conversations", ""))
-				if _, err := r.Store.Create(t.Context(), session.New{ID: "c", UserID: "alice", Agent: "helper", AppName: "default", Metadata: json.RawMessage(`{}`), Nonce: "n"}); err != nil {
+				if _, err := r.Store.Sessions.Create(t.Context(), session.New{ID: "c", UserID: "alice", Agent: "helper", AppName: "default", Metadata: json.RawMessage(`{}`), Nonce: "n"}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -304,7 +304,7 @@ func TestRefusals(t *testing.T) {
 	if len(r.Started) > 0 {
 		t.Error("a run began")
 	}
-	if sessions, err := r.Store.List(t.Context(), session.ListQuery{UserID: "alice", Limit: 10}); err != nil || len(sessions.Sessions) > 0 {
+	if sessions, err := r.Store.Sessions.List(t.Context(), session.ListQuery{UserID: "alice", Limit: 10}); err != nil || len(sessions.Sessions) > 0 {
 		t.Errorf("the refusals left %v, %v", sessions, err)
 	}
 	mustRefuse(t, r.Call(t, "", http.MethodPost, "/v1/responses", `{}`), 401, nil, nil)

@@ -145,7 +145,7 @@ func text(response object) string {
 // events returns the effective events of a session of alice's.
 func (r rig) events(t *testing.T, id string) []session.Event {
 	t.Helper()
-	page, err := r.Store.Events(t.Context(), "alice", id, session.EventQuery{View: session.Effective, Limit: 100})
+	page, err := r.Store.Sessions.Events(t.Context(), "alice", id, session.EventQuery{View: session.Effective, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func TestStreams(t *testing.T) {
 		r := newRig(t)
 		got := r.begin(t, `"input":"Hi"`)
 		w := r.Work(t)
-		if _, err := r.Store.Share(t.Context(), access.NewShare{
+		if _, err := r.Store.Shares.Share(t.Context(), access.NewShare{
 			ID: "share", OwnerID: "alice", SessionID: conversationOf(got), Right: access.Read, UserID: "bob",
 		}); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestStreams(t *testing.T) {
 		s := r.Call(t, "bob", http.MethodGet, "/v1/responses/"+got["id"].(string)+"?stream=true", "")
 		w.Write(t, "one ")
 		s.UntilText(t)
-		if err := r.Store.Revoke(t.Context(), "alice", conversationOf(got), "share"); err != nil {
+		if err := r.Store.Shares.Revoke(t.Context(), "alice", conversationOf(got), "share"); err != nil {
 			t.Fatal(err)
 		}
 		w.Complete(t, `{"text":"one two"}`, nil)
@@ -110,7 +110,7 @@ func TestStreams(t *testing.T) {
 		s := r.post(t, `"input":"two","stream":true,"rethread":{"on_active":"enqueue"}`+after(first))
 		s.Until(t, "response.queued")
 		w.Complete(t, `{"text":"1"}`, nil)
-		next, err := r.Store.StartQueued(t.Context(), "alice", conversationOf(first))
+		next, err := r.Store.Runs.StartQueued(t.Context(), "alice", conversationOf(first))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,12 +53,11 @@ func newSystem(t testing.TB, change ...func(*rest.Config)) *system {
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	store := stores.New(memory.New(store.Schema()), stores.WithCodec(storetest.Codec()), stores.WithLogger(log))
 	s.config = rest.Config{
-		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
-		Runs: store, Agents: &s.agents, StartRun: s.dispatch, Automations: store, Erasures: store, Quotas: store, Exports: store,
-		Imports: store, NewToken: rand.Text,
+		Agents: &s.agents, StartRun: s.dispatch, NewToken: rand.Text,
+		Deliveries: &s.queued, CheckURL: outbound.New(outbound.Options{}).Check,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
-	s.config.Webhooks, s.config.Deliveries, s.config.CheckURL = store, &s.queued, outbound.New(outbound.Options{}).Check
+	useStore(&s.config, store)
 	s.config.NewSecret = func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) }
 	for _, c := range change {
 		c(&s.config)
@@ -70,6 +69,14 @@ func newSystem(t testing.TB, change ...func(*rest.Config)) *system {
 	s.automations, s.export = rest.Automations(s.config), rest.Export(s.config)
 	s.imports, s.shares = rest.Import(s.config), rest.Shares(s.config)
 	return s
+}
+
+// useStore has the handlers use a store.
+func useStore(c *rest.Config, s *stores.Store) {
+	c.Sessions, c.Rewinds, c.Runs, c.Exports, c.Imports = s.Sessions, s.History, s.Runs, s.Archives, s.Archives
+	c.Artifacts, c.Tasks, c.Feedback, c.Quotas, c.Erasures = s.Artifacts, s.Tasks, s.Feedback, s.Runs, s.Lifecycle
+	c.Grants, c.Shares, c.Idempotency = s.Shares, s.Shares, s.Idempotency
+	c.Automations, c.Webhooks = s.Automations, s.Webhooks
 }
 
 // dispatch stands in for handing a run to a worker.

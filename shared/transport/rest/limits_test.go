@@ -5,19 +5,16 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table/memory"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
-// withLimits sets the users' quotas of the store.
+// withLimits has the handlers use a store with quotas.
 func withLimits(l quota.Limits) func(*rest.Config) {
 	return func(c *rest.Config) {
-		store, ok := c.Sessions.(*stores.Store)
-		if !ok {
-			panic("no store")
-		}
-		store = store.With(stores.WithQuotas(l))
-		c.Sessions, c.Rewinds, c.Runs, c.Artifacts, c.Quotas = store, store, store, store, store
+		useStore(c, stores.New(memory.New(store.Schema()), stores.WithQuotas(l)))
 	}
 }
 

@@ -28,8 +28,8 @@ func TestLists_cost(t *testing.T) {
 	meter := &capacity.Meter{}
 	s := newSystem(t, func(c *rest.Config) {
 		of := stores.New(meter.Around(memory.New(store.Schema())), stores.WithCodec(storetest.Codec()))
-		c.Sessions, c.Artifacts, c.Tasks, c.Feedback, c.Idempotency, c.Grants, c.Shares = of, of, of, of, of, of, of
-		c.Runs, c.Automations, c.Webhooks, c.Rewinds = of, of, of, of
+		c.Sessions, c.Artifacts, c.Tasks, c.Feedback, c.Idempotency, c.Grants, c.Shares = of.Sessions, of.Artifacts, of.Tasks, of.Feedback, of.Idempotency, of.Shares, of.Shares
+		c.Runs, c.Automations, c.Webhooks, c.Rewinds = of.Runs, of.Automations, of.Webhooks, of.History
 	})
 	ids := s.mustFillLists(t)
 

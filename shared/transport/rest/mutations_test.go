@@ -49,9 +49,9 @@ func TestMutations(t *testing.T) {
 	s := &samples{table: storetest.Engine(t), random: property.Rand(t, 0)}
 	s.system = newSystem(t, func(c *rest.Config) {
 		store := stores.New(s.table, stores.WithLogger(c.Log))
-		c.Sessions, c.Rewinds, c.Runs, c.Tasks, c.Feedback, c.Artifacts = store, store, store, store, store, store
-		c.Idempotency, c.Exports, c.Imports, c.Erasures, c.Quotas = store, store, store, store, store
-		c.Grants, c.Shares, c.Automations, c.Webhooks = store, store, store, store
+		c.Sessions, c.Rewinds, c.Runs, c.Tasks, c.Feedback, c.Artifacts = store.Sessions, store.History, store.Runs, store.Tasks, store.Feedback, store.Artifacts
+		c.Idempotency, c.Exports, c.Imports, c.Erasures, c.Quotas = store.Idempotency, store.Archives, store.Archives, store.Lifecycle, store.Runs
+		c.Grants, c.Shares, c.Automations, c.Webhooks = store.Shares, store.Shares, store.Automations, store.Webhooks
 	})
 	s.agents = agents{"default", "data_analyst", "demo"}
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "samplerequests", "*.http"))

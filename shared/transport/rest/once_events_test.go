@@ -20,7 +20,7 @@ func TestRepeatOfAnAppendByKey(t *testing.T) {
 	s := newSystem(t, func(c *rest.Config) {
 		engine = storetest.Engine(t)
 		store := stores.New(engine)
-		c.Sessions, c.Idempotency, c.Grants, c.Shares = store, store, store, store
+		c.Sessions, c.Idempotency, c.Grants, c.Shares = store.Sessions, store.Idempotency, store.Shares, store.Shares
 	})
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	odd := `{ "invocation_id":"j","author":"a", "content": null,"actions":{"x":1.0,"state_delta":{"k": [1 , 2],"temp:t":1}},"html":"<&>\u2028","seq":99}`

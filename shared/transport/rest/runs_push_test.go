@@ -309,7 +309,7 @@ func TestPush_to_several_processes(t *testing.T) {
 	engine := memory.New(store.Schema())
 	process := func(c *rest.Config) {
 		of := stores.New(engine, stores.WithCodec(storetest.Codec()))
-		c.Sessions, c.Runs, c.Grants, c.Idempotency = of, of, of, of
+		c.Sessions, c.Runs, c.Grants, c.Idempotency = of.Sessions, of.Runs, of.Shares, of.Idempotency
 	}
 	one, other := newSystem(t, process), newSystem(t, process)
 	one.mustCreate(t, alice, `{"id":"s","agent":"theirs"}`)

@@ -68,7 +68,7 @@ func (p *storePeer) create(ctx context.Context, thread string) error {
 	if err := n.Validate(); err != nil {
 		return err
 	}
-	_, err := p.store.Create(ctx, n)
+	_, err := p.store.Sessions.Create(ctx, n)
 	return err
 }
 
@@ -86,7 +86,7 @@ func (p *storePeer) Turn(ctx context.Context, thread, question, answer string) e
 	if err != nil {
 		return err
 	}
-	_, _, err = p.store.Append(ctx, session.Append{SessionID: thread, UserID: user, Events: []session.Event{asked, answered}})
+	_, _, err = p.store.Sessions.Append(ctx, session.Append{SessionID: thread, UserID: user, Events: []session.Event{asked, answered}})
 	p.last[thread] = invocation
 	return err
 }
@@ -129,7 +129,7 @@ func (p *storePeer) Load(ctx context.Context, thread string) ([]string, error) {
 	q := session.EventQuery{View: session.Effective, Limit: largest}
 	var texts []string
 	for {
-		page, err := p.store.Events(ctx, user, thread, q)
+		page, err := p.store.Sessions.Events(ctx, user, thread, q)
 		if err != nil {
 			return nil, err
 		}
@@ -148,13 +148,13 @@ func (p *storePeer) Load(ctx context.Context, thread string) ([]string, error) {
 }
 
 func (p *storePeer) Rewind(ctx context.Context, thread string) error {
-	_, err := p.store.Rewind(ctx, session.Rewind{SessionID: thread, UserID: user, Before: p.last[thread], Nonce: uuid.NewString()})
+	_, err := p.store.History.Rewind(ctx, session.Rewind{SessionID: thread, UserID: user, Before: p.last[thread], Nonce: uuid.NewString()})
 	return err
 }
 
 func (p *storePeer) Fork(ctx context.Context, thread, into string) error {
 	before := p.last[thread]
-	_, err := p.store.Fork(ctx, session.ForkOf{SessionID: thread, UserID: user, ID: into, Nonce: into, Before: &before})
+	_, err := p.store.History.Fork(ctx, session.ForkOf{SessionID: thread, UserID: user, ID: into, Nonce: into, Before: &before})
 	return err
 }
 
@@ -166,17 +166,17 @@ func (p *storePeer) Stream(ctx context.Context, thread, question string, tokens 
 		return err
 	}
 	start := run.Start{Ref: ref, Agent: agentName, Mode: run.Managed, Input: []session.Event{input}}
-	if _, err := p.store.Start(ctx, start); err != nil {
+	if _, err := p.store.Runs.Start(ctx, start); err != nil {
 		return err
 	}
-	if _, err := p.store.Claim(ctx, ref, run.Claimant{Worker: "worker"}); err != nil {
+	if _, err := p.store.Runs.Claim(ctx, ref, run.Claimant{Worker: "worker"}); err != nil {
 		return err
 	}
 	begun, err := newEvent(ref.RunID, 1, agentName, "")
 	if err != nil {
 		return err
 	}
-	item, err := p.store.BeginItem(ctx, ref, begun)
+	item, err := p.store.Runs.BeginItem(ctx, ref, begun)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (p *storePeer) Stream(ctx context.Context, thread, question string, tokens 
 	if _, err := item.Complete(ctx, done); err != nil {
 		return err
 	}
-	_, err = p.store.End(ctx, ref, run.Completed, nil)
+	_, err = p.store.Runs.End(ctx, ref, run.Completed, nil)
 	p.last[thread] = ref.RunID
 	return err
 }

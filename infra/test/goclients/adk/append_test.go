@@ -48,7 +48,7 @@ func TestAppendEvent(t *testing.T) {
 		saved := task.Save{SessionID: "hidden", UserID: alice, Task: task.Task{
 			ID: "t", UserMessage: json.RawMessage(`"hi"`), Bubbles: json.RawMessage(`[]`),
 		}}
-		if _, _, err := s.store.Save(t.Context(), saved); err != nil {
+		if _, _, err := s.store.Tasks.Save(t.Context(), saved); err != nil {
 			t.Fatal(err)
 		}
 		s.mustAppend(t, to, changing("i-2", nil))

@@ -207,7 +207,7 @@ func TestParts(t *testing.T) {
 			"file":  {`text/uri-list; adk-part="file"; adk-type="video/mp4"`, "gs://b/f", genai.NewPartFromURI("gs://b/f", "video/mp4")},
 		} {
 			put := artifact.Put{SessionID: "s", UserID: alice, Name: "python " + name, MimeType: c.mimeType, Body: []byte(c.body)}
-			if _, err := s.store.PutArtifact(t.Context(), put); err != nil {
+			if _, err := s.store.Artifacts.PutArtifact(t.Context(), put); err != nil {
 				t.Fatal(err)
 			}
 			got, err := s.Artifacts.Load(t.Context(), loading("s", put.Name, 0))

@@ -141,7 +141,7 @@ func TestStoredForm(t *testing.T) {
 	e.Content = genai.NewContentFromFunctionCall("find", map[string]any{"maxPrice": 5}, genai.RoleModel)
 	e.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: 7}
 	s.mustAppend(t, to, e)
-	page, err := s.store.Events(t.Context(), alice, "s", session.EventQuery{View: session.All, Limit: 10})
+	page, err := s.store.Sessions.Events(t.Context(), alice, "s", session.EventQuery{View: session.All, Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestEventsOfOtherClients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.store.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{e}}); err != nil {
+		if _, _, err := s.store.Sessions.Append(t.Context(), session.Append{SessionID: "s", UserID: alice, Events: []session.Event{e}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -58,7 +58,7 @@ func newServices(t *testing.T, url string, options ...adk.Option) *adk.Services 
 // api serves the HTTP API's handlers and does what the gateway does before them.
 func api(store *stores.Store) http.Handler {
 	config := rest.Config{
-		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
+		Sessions: store.Sessions, Rewinds: store.History, Artifacts: store.Artifacts, Tasks: store.Tasks, Feedback: store.Feedback, Idempotency: store.Idempotency, Grants: store.Shares, Shares: store.Shares,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
 	}
 	sessions, events, artifacts := rest.Sessions(config), rest.Events(config), rest.Artifacts(config)
