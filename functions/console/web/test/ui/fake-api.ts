@@ -64,6 +64,16 @@ interface Rule {
   handle: (asked: Asked, next: () => Promise<Reply>) => Reply | Promise<Reply>;
 }
 
+/** A code of each status, since the client tells errors apart by their codes. */
+const CODES: Record<number, components['schemas']['Problem']['code']> = {
+  400: 'malformed_request',
+  403: 'forbidden',
+  404: 'session_not_found',
+  409: 'run_active',
+  412: 'version_changed',
+  422: 'invalid_field',
+};
+
 /** A refusal as the contract has it. */
 export function problem<S extends number>(
   status: S,
@@ -73,8 +83,8 @@ export function problem<S extends number>(
   return [
     status,
     {
-      type: 'https://github.com/rethread/rethread/blob/main/docs/errors.md#invalid_request',
-      code: 'invalid_request',
+      type: `https://github.com/rethread/rethread/blob/main/docs/errors.md#${CODES[status] ?? 'internal_error'}`,
+      code: CODES[status] ?? 'internal_error',
       title: 'Refused',
       status,
       detail,
