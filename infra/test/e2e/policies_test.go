@@ -64,6 +64,7 @@ func neededElsewhere() map[string]string {
 		"ImportsFunction dynamodb:DeleteItem table/Table":         lease,
 		"ImportsFunction dynamodb:UpdateItem table/Table":         lease,
 		"FanoutFunction dynamodb:BatchWriteItem table/Table":      "removing connections that were lost without a $disconnect",
+		"FanoutFunction dynamodb:DeleteItem table/Table":          "removing one connection that was lost without a $disconnect",
 		"RunnerFunction dynamodb:BatchWriteItem table/Table":      "ending a run with an error that fills several items",
 		"ErasureFunction dynamodb:ConditionCheckItem table/Table": feedback,
 		"SweeperFunction dynamodb:ConditionCheckItem table/Table": feedback,
