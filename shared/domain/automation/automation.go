@@ -93,14 +93,9 @@ type Action struct {
 // check which agents exist.
 func (a Automation) Validate() error {
 	var broken fault.Broken
-	broken.Add(checkText("/name", a.Name, MaxName))
-	broken.Add(a.On.validate())
-	broken.Add(a.Do.validate())
+	broken.Add(Change{Name: &a.Name, On: &a.On, Do: &a.Do, Status: &a.Status}.Validate())
 	if a.Do.Session == Same && slices.Contains(a.On.Types, string(delivery.SessionDeleted)) {
 		broken.Add(fault.Field(fault.Invalid, "/do/session", "must be new: a deleted session cannot be continued"))
-	}
-	if a.Status != Active && a.Status != Disabled {
-		broken.Add(fault.Field(fault.Invalid, "/status", "must be active or disabled"))
 	}
 	return broken.Err()
 }
@@ -176,6 +171,25 @@ type Change struct {
 	Proof  *[]string
 	// IfMatch is the expected version.
 	IfMatch *int64
+}
+
+// Validate returns a fault that names the fields that break a rule, whatever the
+// automation is.
+func (c Change) Validate() error {
+	var broken fault.Broken
+	if c.Name != nil {
+		broken.Add(checkText("/name", *c.Name, MaxName))
+	}
+	if c.On != nil {
+		broken.Add(c.On.validate())
+	}
+	if c.Do != nil {
+		broken.Add(c.Do.validate())
+	}
+	if c.Status != nil && *c.Status != Active && *c.Status != Disabled {
+		broken.Add(fault.Field(fault.Invalid, "/status", "must be active or disabled"))
+	}
+	return broken.Err()
 }
 
 // Apply returns the automation after the change, at a time in epoch milliseconds,

@@ -80,10 +80,13 @@ func (a *api) automationChange(c *call) (automation.Change, error) {
 		return automation.Change{}, err
 	}
 	change, err := a.automationFields(c, body)
-	if err == nil && change == (automation.Change{}) {
-		err = fault.New(fault.NothingToChange, "nothing to change: give name, on, do or status")
+	if err != nil {
+		return change, err
 	}
-	return change, err
+	if change == (automation.Change{}) {
+		return change, fault.New(fault.NothingToChange, "nothing to change: give name, on, do or status")
+	}
+	return change, change.Validate()
 }
 
 // automationFields reads the members common to creations and updates. An update

@@ -133,6 +133,14 @@ func TestAutomations(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		s.must(t, http.StatusPreconditionFailed, patch(alice, path, `{"name":"x"}`).with("If-Match", before))
+		// A broken rule comes before a condition that does not hold, as in RFC 9110.
+		for body, pointer := range map[string]string{
+			`{"status":"paused"}`:                                    "/status",
+			`{"on":{"types":["run.no"]}}`:                            "/on/types/0",
+			`{"do":{"agent":"default","session":"old","input":"x"}}`: "/do/session",
+		} {
+			s.mustRefuse(t, http.StatusUnprocessableEntity, pointer, patch(alice, path, body).with("If-Match", before))
+		}
 		got = decode[one[automationView]](t, s.must(t, http.StatusOK, patch(alice, path, `{"status":"active","name":"x"}`))).Data
 		if got.Status != "active" || got.DisabledReason != nil || got.Name != "x" {
 			t.Errorf("%+v", got)
