@@ -14,42 +14,29 @@ type MarkerAt struct {
 	Position int64
 }
 
-// Timelines reads what markers store of the timelines that apply from them on. Entries never
-// change, so a replica is asked first, at half the price.
+// Timelines reads what markers store of the timelines that apply from them on.
 func (s *reader) Timelines(ctx context.Context, markers []MarkerAt) (map[MarkerAt][]byte, error) {
-	out := make(map[MarkerAt][]byte, len(markers))
-	for _, consistent := range []bool{false, true} {
-		var wanted []table.Key
-		asked := map[MarkerAt]bool{}
-		for _, m := range markers {
-			if _, ok := out[m]; !ok && !asked[m] {
-				asked[m], wanted = true, append(wanted, table.NewKey(keys.LogPK(m.Log), keys.EntrySK(m.Position)))
-			}
-		}
-		items, err := s.DB.BatchGet(ctx, wanted, consistent)
-		if err != nil {
-			return nil, fmt.Errorf("read the timelines of markers: %w", err)
-		}
-		for _, item := range items {
-			var e Entry
-			if err := table.Decode(item, &e); err != nil {
-				return nil, fmt.Errorf("unmarshal a marker: %w", err)
-			}
-			position, err := e.First()
-			switch {
-			case err != nil:
-				return nil, err
-			case e.Tombstone:
-				return nil, MissingSession()
-			case e.Timeline != nil:
-				out[MarkerAt{Log: e.PK[len(keys.PrefixLog):], Position: position}] = e.Timeline
-			}
-		}
+	at := make([]table.Key, len(markers))
+	for i, m := range markers {
+		at[i] = table.NewKey(keys.LogPK(m.Log), keys.EntrySK(m.Position))
 	}
-	for _, m := range markers {
-		if out[m] == nil {
+	items, err := s.DB.BatchGetFixed(ctx, at)
+	if err != nil {
+		return nil, fmt.Errorf("read the timelines of markers: %w", err)
+	}
+	out := make(map[MarkerAt][]byte, len(markers))
+	for i, m := range markers {
+		var e Entry
+		if err := table.Decode(items[at[i]], &e); err != nil {
+			return nil, fmt.Errorf("unmarshal a marker: %w", err)
+		}
+		switch {
+		case e.Tombstone:
+			return nil, MissingSession()
+		case e.Timeline == nil:
 			return nil, missingEntry(m.Log, m.Position)
 		}
+		out[m] = e.Timeline
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/google/uuid"
 
@@ -85,6 +86,27 @@ func (t *Table) BatchGetByKey(ctx context.Context, keys []table.Key, consistent 
 		out[KeyOf(item)] = item
 	}
 	return out, err
+}
+
+// BatchGetFixed reads items that never change, by their keys, which may repeat: from a
+// replica at half the price, and with strong consistency those that the replica lacks.
+func (t *Table) BatchGetFixed(ctx context.Context, keys []table.Key) (map[table.Key]table.Item, error) {
+	out := make(map[table.Key]table.Item, len(keys))
+	for _, consistent := range []bool{false, true} {
+		var missing []table.Key
+		asked := map[table.Key]bool{}
+		for _, k := range keys {
+			if out[k] == nil && !asked[k] {
+				asked[k], missing = true, append(missing, k)
+			}
+		}
+		found, err := t.BatchGetByKey(ctx, missing, consistent)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(out, found)
+	}
+	return out, nil
 }
 
 // Query reads one page of a query.

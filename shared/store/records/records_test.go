@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -322,6 +323,32 @@ func TestWrite_out_of_time(t *testing.T) {
 		if err := write(); !errors.Is(err, fault.Of(fault.Busy)) || engine.Calls() > 0 {
 			t.Errorf("%s: %v after %d requests, want a refusal and none", name, err, engine.Calls())
 		}
+	}
+}
+
+// What a replica lacks is read again with strong consistency, and nothing else.
+func TestBatchGetFixed(t *testing.T) {
+	t.Parallel()
+	engine := memory.New(store.Schema())
+	here, late, none := table.NewKey("p", "here"), table.NewKey("p", "late"), table.NewKey("p", "none")
+	for _, k := range []table.Key{here, late} {
+		if err := records.New(engine, uuid.New).Put(t.Context(), thing{PK: k.PK, SK: k.SK}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var asked [][]table.Key
+	lagging := hooks.New(engine, hooks.Hooks{
+		Before: func(_ context.Context, c hooks.Call) error { asked = append(asked, c.Keys); return nil },
+		Items: func(c hooks.Call, items []table.Item) []table.Item {
+			return slices.DeleteFunc(items, func(item table.Item) bool { return !c.Consistent && records.KeyOf(item) == late })
+		},
+	})
+	got, err := records.New(lagging, uuid.New).BatchGetFixed(t.Context(), []table.Key{here, late, none, late})
+	if err != nil || len(got) != 2 || got[here] == nil || got[late] == nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	if diff := cmp.Diff([][]table.Key{{here, late, none}, {late, none}}, asked); diff != "" {
+		t.Errorf("keys asked for (-want +got):\n%s", diff)
 	}
 }
 

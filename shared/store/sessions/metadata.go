@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/keys"
-	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -69,25 +70,17 @@ func (s *reader) readMetadata(ctx context.Context, headers ...*Header) error {
 			wanted[k] = append(wanted[k], h)
 		}
 	}
-	for _, consistent := range []bool{false, true} {
-		var missing []table.Key
-		for k, of := range wanted {
-			if of[0].metadata == nil {
-				missing = append(missing, k)
-			}
+	items, err := s.DB.BatchGetFixed(ctx, slices.Collect(maps.Keys(wanted)))
+	if err != nil {
+		return fmt.Errorf("read metadata: %w", err)
+	}
+	for k, item := range items {
+		var m metadataItem
+		if err := table.Decode(item, &m); err != nil {
+			return fmt.Errorf("unmarshal metadata: %w", err)
 		}
-		items, err := s.DB.BatchGet(ctx, missing, consistent)
-		if err != nil {
-			return fmt.Errorf("read metadata: %w", err)
-		}
-		for _, item := range items {
-			var m metadataItem
-			if err := table.Decode(item, &m); err != nil {
-				return fmt.Errorf("unmarshal metadata: %w", err)
-			}
-			for _, h := range wanted[records.KeyOf(item)] {
-				h.metadata = m.Meta
-			}
+		for _, h := range wanted[k] {
+			h.metadata = m.Meta
 		}
 	}
 	return nil
