@@ -62,8 +62,8 @@ describe('a name', () => {
 
 test('a version created by a rewind names the restored one', () => {
   const reference = 'artifact://session/s1/plan.json/3';
-  expect(restoredFrom({ ...version('plan.json', 5), reference })).toBe('3');
-  expect(restoredFrom(version('plan.json'))).toBe('');
+  expect(restoredFrom({ ...version('plan.json', 5), reference })).toBe(3);
+  expect(restoredFrom(version('plan.json'))).toBeNull();
 });
 
 test.each([

@@ -65,21 +65,21 @@ test('versions can be selected, and shared artifacts appear in each session', as
   await console.signIn(`/s/${id}`);
   await page.getByRole('button', { name: 'Side panel' }).click();
   await page.getByRole('tab', { name: 'Artifacts' }).click();
-  await page.getByRole('button', { name: /plan\.json.*Version 0/ }).click();
+  await page.getByRole('button', { name: /plan\.json.*Version 1/ }).click();
   const content = page.getByTestId('artifact-content');
   await expect(content).toContainText('"steps": 1');
 
   await api.put(id, 'plan.json', 'application/json', '{"steps":2}', 'second');
   const version = page.getByRole('combobox', { name: 'Version' });
-  await expect(version.getByRole('option')).toContainText([/^1 ·/, /^0 ·/]);
+  await expect(version.getByRole('option')).toContainText([/^2 ·/, /^1 ·/]);
   await version.selectOption('1');
   await expect(content).toContainText('"steps": 2');
 
   await api.rewind(id, 'second');
   await expect(version.getByRole('option')).toContainText([
-    /^2, restored from version 0 ·/,
+    /^3, restored from version 1 ·/,
+    /^2 ·/,
     /^1 ·/,
-    /^0 ·/,
   ]);
   await page.getByRole('button', { name: 'All artifacts' }).click();
 
@@ -128,6 +128,6 @@ test('a file can be dropped onto the panel', async ({ console, api, page }) => {
   const area = page.getByText('No artifacts yet.');
   await area.dispatchEvent('dragover', { dataTransfer: files });
   await area.dispatchEvent('drop', { dataTransfer: files });
-  await expect(page.getByRole('button', { name: /letter\.txt.*Version 0/ })).toBeVisible();
+  await expect(page.getByRole('button', { name: /letter\.txt.*Version 1/ })).toBeVisible();
   await expect(page.getByTestId('artifact-chip')).toContainText('letter.txt');
 });

@@ -20,7 +20,7 @@ test('a rewind shows a preview, is executed, and puts the question into the draf
   await expect(dialog).toContainText(
     'just before “Remember Porto”. The question is put into the message field, to be changed and sent. 4 messages will be hidden.',
   );
-  await expect(dialog.getByTestId('restored')).toHaveText('city removed');
+  await expect(dialog.getByTestId('restored')).toHaveText('city Porto removed');
   await expectAccessible(page);
   await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
 
@@ -204,7 +204,7 @@ test('values changed by other sessions are kept unless the user chooses otherwis
   await expect(dialog).toContainText('Changed by other sessions since: user:language');
   await expect(dialog).toContainText('State and artifacts stay as they are.');
   await dialog.getByLabel('Restore the old values for all sessions').check();
-  await expect(dialog.getByTestId('restored')).toHaveText('user:language removed');
+  await expect(dialog.getByTestId('restored')).toHaveText('user:language de removed');
   await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
   await expect(console.said('user')).toHaveText(['One']);
   expect(await api.send('GET', `/sessions/${id}/state`)).toMatchObject({ data: { user: {} } });

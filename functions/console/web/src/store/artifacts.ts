@@ -118,9 +118,10 @@ export function readable(name: string): { label: string; shared: boolean } {
   return { label: shared ? name.slice(SHARED.length) : name, shared };
 }
 
-/** The number of the version that a rewind restored as this one; '' if it is not a restored version. */
-export function restoredFrom({ reference }: ArtifactVersion): string {
-  return /^artifact:\/\/.*\/(\d+)$/.exec(reference ?? '')?.[1] ?? '';
+/** The version that a rewind restored as this one; null if it is not a restored version. */
+export function restoredFrom({ reference }: ArtifactVersion): number | null {
+  const version = /^artifact:\/\/.*\/(\d+)$/.exec(reference ?? '')?.[1];
+  return version === undefined ? null : Number(version);
 }
 
 function versionsNamed(events: readonly Event[]): string {
@@ -129,3 +130,6 @@ function versionsNamed(events: readonly Event[]): string {
     .map(([name, version]) => `${name} ${version}`)
     .join('\n');
 }
+
+/** A version as people count: the API's first version is 0. */
+export const versionName = (version: number): string => `version ${version + 1}`;

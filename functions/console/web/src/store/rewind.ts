@@ -2,9 +2,11 @@
 
 import { batch, computed, effect, signal, untracked } from '@preact/signals-core';
 import { ConflictError } from 'rethread';
+import { listArtifacts } from '../api/artifacts';
 import { type Api, uid } from '../api/client';
 import { errorText } from '../api/error';
 import { previewRewind, rewindSession } from '../api/rewind';
+import { readState } from '../api/state';
 import type { Rewound, Session } from '../api/types';
 import type { Chat } from './chat';
 
@@ -25,6 +27,14 @@ export interface RewindTarget {
   time: number;
 }
 
+/** What a rewind would change, as it is now. */
+export interface Now {
+  /** Values by prefixed key. */
+  state: Record<string, unknown>;
+  /** The newest version of each artifact. */
+  artifacts: ReadonlyMap<string, number>;
+}
+
 export interface RewindDeps {
   api: Api;
   /** Called when the session has changed. */
@@ -34,7 +44,7 @@ export interface RewindDeps {
 export class Rewinding {
   readonly target: RewindTarget;
   /** The effect of the rewind; null until the preview is loaded. */
-  readonly preview = signal<Rewound | null>(null);
+  readonly preview = signal<(Rewound & { now: Now }) | null>(null);
   /** Shared keys that other sessions have changed since. */
   readonly conflicts = signal<readonly string[]>([]);
   readonly choice = signal<'keep' | 'restore'>('keep');
@@ -79,9 +89,10 @@ export class Rewinding {
     try {
       const options = { before: this.target.before, conflicts };
       const preview = await previewRewind(this.#deps.api, this.#chat.id, options);
+      const now = await this.#now(preview);
       if (request !== this.#previews) return;
       batch(() => {
-        this.preview.value = preview;
+        this.preview.value = { ...preview, now };
         // Keys to be restored are no longer listed as conflicts
         if (conflicts === 'keep') this.conflicts.value = preview.conflicts.map(({ key }) => key);
       });
@@ -89,6 +100,19 @@ export class Rewinding {
     } catch (error) {
       if (request === this.#previews) this.failed.value = errorText(error);
     }
+  }
+
+  // Only what is restored is asked for.
+  async #now({ restored }: Rewound): Promise<Now> {
+    const [{ api }, { id }] = [this.#deps, this.#chat];
+    const [state, artifacts] = await Promise.all([
+      isEmpty(restored.state) ? {} : readState(api, id).then(({ merged }) => merged),
+      isEmpty(restored.artifacts) ? [] : listArtifacts(api, id),
+    ]);
+    return {
+      state: state as Record<string, unknown>,
+      artifacts: new Map(artifacts.map(({ name, version }) => [name, version])),
+    };
   }
 
   /** Rewinds once, however often it is called. On a conflict it throws and reloads the preview. */
@@ -141,3 +165,5 @@ export class Rewinding {
     if (this.#chat.draft.value === after) this.#chat.draft.value = before;
   }
 }
+
+const isEmpty = (value: object): boolean => Object.keys(value).length === 0;

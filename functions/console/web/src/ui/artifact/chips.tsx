@@ -3,7 +3,7 @@
 
 import { Paperclip } from 'lucide-preact';
 import { readArtifact } from '../../api/artifacts';
-import { readable } from '../../store/artifacts';
+import { readable, versionName } from '../../store/artifacts';
 import { useApp, useView } from '../context';
 import { lazy } from '../kit/lazy';
 import type { MessageProps } from '../message/message';
@@ -44,7 +44,7 @@ export function ArtifactChips({ chat, message }: MessageProps) {
             >
               <Paperclip size={14} aria-hidden="true" />
               <b dir="auto">{readable(name).label}</b>
-              <span>version {version}</span>
+              <span>{versionName(version)}</span>
             </button>
           </li>
         ))}

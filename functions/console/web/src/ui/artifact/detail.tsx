@@ -3,7 +3,7 @@
 import { ArrowLeft, Download, Trash2 } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ArtifactVersion } from '../../api/types';
-import { type Artifacts, readable, restoredFrom } from '../../store/artifacts';
+import { type Artifacts, readable, restoredFrom, versionName } from '../../store/artifacts';
 import { useApp, useView } from '../context';
 import { IconButton } from '../kit/icon-button';
 import { exact } from '../kit/time';
@@ -70,7 +70,7 @@ export function ArtifactDetail({ artifacts, name, version, own }: Props) {
           <Preview version={shown} read={() => artifacts.read(name, version)} />
         </div>
       )}
-      {versions && !shown && <p class="hint">Version {version} does not exist.</p>}
+      {versions && !shown && <p class="hint">There is no {versionName(version)}.</p>}
     </section>
   );
 }
@@ -112,6 +112,6 @@ function useVersions(artifacts: Artifacts, name: string): ArtifactVersion[] | nu
 
 function describe(version: ArtifactVersion): string {
   const from = restoredFrom(version);
-  const how = from ? `, restored from version ${from}` : '';
-  return `${version.version}${how} · ${exact(version.created_time)}`;
+  const how = from === null ? '' : `, restored from ${versionName(from)}`;
+  return `${version.version + 1}${how} · ${exact(version.created_time)}`;
 }

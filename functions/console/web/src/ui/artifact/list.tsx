@@ -44,7 +44,7 @@ function ArtifactRow({ version: { name, version, mime_type, size, created_time }
           {shared && <span class="badge">all sessions</span>}
         </span>
         <small>
-          Version {version} · {sizeOf(size)} · {exact(created_time)}
+          Version {version + 1} · {sizeOf(size)} · {exact(created_time)}
         </small>
       </button>
     </li>

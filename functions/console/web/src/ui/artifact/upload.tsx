@@ -3,7 +3,7 @@
 import { Upload } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { type Artifacts, readable } from '../../store/artifacts';
+import { type Artifacts, readable, versionName } from '../../store/artifacts';
 import { useApp } from '../context';
 
 interface Props {
@@ -27,7 +27,7 @@ export function UploadArea({ artifacts, shareable, children }: Props) {
     for (const file of files) {
       try {
         const { name, version } = await artifacts.upload(file, shared);
-        setStatus(`${readable(name).label} uploaded as version ${version}.`);
+        setStatus(`${readable(name).label} uploaded as ${versionName(version)}.`);
       } catch (error) {
         toasts.fail(error);
       }

@@ -88,7 +88,7 @@ function Preview({ rewinding, artifacts }: PreviewProps) {
       </p>
     );
   }
-  return <Restored restored={preview.restored} artifacts={artifacts} />;
+  return <Restored restored={preview.restored} now={preview.now} artifacts={artifacts} />;
 }
 
 // The effect follows the chat while the dialog is open.

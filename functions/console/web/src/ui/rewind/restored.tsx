@@ -1,15 +1,19 @@
-// The state and the artifacts that a rewind restores.
+// The state and the artifacts that a rewind restores, each as it is now and as it will be.
 
 import { Database, File } from 'lucide-preact';
 import type { Rewound } from '../../api/types';
+import { versionName } from '../../store/artifacts';
+import type { Now } from '../../store/rewind';
+import { Change } from '../kit/change';
 
 interface Props {
   restored: Rewound['restored'];
+  now: Now;
   /** The versions that the chat will name; unknown unless its history is loaded completely. */
   artifacts: ReadonlyMap<string, number> | null | undefined;
 }
 
-export function Restored({ restored, artifacts }: Props) {
+export function Restored({ restored, now, artifacts }: Props) {
   const state = Object.entries(restored.state as Record<string, unknown>);
   const files = Object.keys(restored.artifacts);
   if (state.length + files.length === 0) {
@@ -31,7 +35,7 @@ export function Restored({ restored, artifacts }: Props) {
             <bdi>
               <b>{key}</b>
             </bdi>{' '}
-            {value === null ? <i>removed</i> : <code>{brief(value)}</code>}
+            <Change before={now.state[key]} after={value ?? undefined} />
           </li>
         ))}
         {files.map((name) => (
@@ -40,7 +44,7 @@ export function Restored({ restored, artifacts }: Props) {
             <bdi>
               <b>{name}</b>
             </bdi>{' '}
-            <i>{versionText(name, artifacts)}</i>
+            <Version before={now.artifacts.get(name)} after={versionThen(name, artifacts)} />
           </li>
         ))}
       </ul>
@@ -48,16 +52,19 @@ export function Restored({ restored, artifacts }: Props) {
   );
 }
 
-function versionText(name: string, artifacts: Props['artifacts']): string {
-  const version = artifacts?.get(name);
-  if (version !== undefined) return `as of version ${version}`;
-  // Another session may have created the version of a shared name
-  return artifacts && !name.startsWith('user:') ? 'removed' : 'as it was then';
+type Then = number | 'removed' | 'unknown';
+
+function Version({ before, after }: { before: number | undefined; after: Then }) {
+  const is = before === undefined ? undefined : versionName(before);
+  if (after !== 'unknown') {
+    return <Change before={is} after={after === 'removed' ? undefined : versionName(after)} />;
+  }
+  return <i>as it was then{is && `, now ${is}`}</i>;
 }
 
-const LONGEST = 80;
-
-function brief(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+function versionThen(name: string, artifacts: Props['artifacts']): Then {
+  const version = artifacts?.get(name);
+  if (version !== undefined) return version;
+  // Another session may have created the version of a shared name
+  return artifacts && !name.startsWith('user:') ? 'removed' : 'unknown';
 }
