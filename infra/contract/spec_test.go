@@ -72,10 +72,10 @@ func mustTemplateRoutes(t *testing.T) []contract.Route {
 	template := mustTemplate(t)
 	var routes []contract.Route
 	for _, function := range template.Functions {
-		if function.LogicalID == "ConsoleFunction" {
-			continue // a page for people, not part of the API
-		}
 		for _, r := range function.Routes {
+			if function.LogicalID == "ConsoleFunction" && !strings.HasPrefix(r.Path, "/api") {
+				continue // a page for people, not part of the API
+			}
 			if strings.HasSuffix(r.Path, "/{unknown+}") {
 				continue // what does not exist is not part of it either
 			}

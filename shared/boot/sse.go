@@ -18,16 +18,12 @@ const (
 
 // StartSSE runs the function that serves sessions as server-sent events until Lambda
 // stops it. It reads from the WebSocket API at WEBSOCKET_URL, and items that are too
-// large for it from the HTTP API at HTTP_URL; it uses the table only to count each
-// user's open streams. ALLOWED_ORIGIN is the web origin whose pages may read, since the
+// large for it from the HTTP API that the stage names; it uses the table only to count
+// each user's open streams. ALLOWED_ORIGIN is the web origin whose pages may read, since the
 // REST API adds no CORS headers to responses of functions.
 func StartSSE() {
 	start(func(d Deps) (any, error) {
 		endpoint, err := address("WEBSOCKET_URL", "wss", "ws")
-		if err != nil {
-			return nil, err
-		}
-		api, err := address("HTTP_URL", "https", "http")
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +32,7 @@ func StartSSE() {
 			return nil, err
 		}
 		return sse.New(sse.Config{
-			URL: endpoint, API: api + "/api/v1", AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
+			URL: endpoint, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
 			Client: http.DefaultClient, Log: d.Log, Now: time.Now, Random: rand.Float64,
 			Streams: d.Store.Usage, Turn: turn,
 		}), nil

@@ -112,6 +112,7 @@ const OTHERWISE = {
   endMCP: 'nobody: it is answered 405',
   getMCPMetadata: 'a client of the Model Context Protocol',
   getApiMetadata: 'a client of OAuth',
+  getAddresses: 'the client itself, when it needs them',
 };
 
 // A repeat stores another version.

@@ -121,6 +121,7 @@ OTHERWISE = [
     "endMCP",
     "getMCPMetadata",
     "getApiMetadata",
+    "getAddresses",
 ]
 
 NOT_REPEATED = {"putArtifact"}  # a repeat stores another version

@@ -141,7 +141,7 @@ func (g *REST) serve(rw http.ResponseWriter, r *http.Request, access *Access) {
 		access.Status = g.refuse(rw, refused, text)
 		return
 	}
-	request := newProxyRequest(r, body, matched, g.proxyContext(r, id, asked, matched))
+	request := newProxyRequest(r, body, matched, g.opts.API.Variables, g.proxyContext(r, id, asked, matched))
 	if err := g.authorize(r, matched.route, &request); err != nil {
 		status, message := proxyv1.Status(err)
 		access.Status = g.refuse(rw, status, message)

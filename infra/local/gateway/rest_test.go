@@ -40,6 +40,7 @@ func TestRESTEvent(t *testing.T) {
 		QueryStringParameters:           map[string]string{"a": "2 3"},
 		MultiValueQueryStringParameters: map[string][]string{"a": {"1", "2 3"}},
 		PathParameters:                  map[string]string{"session_id": "s%201"},
+		StageVariables:                  map[string]string{"HttpUrl": "https://http.example"},
 		RequestContext:                  got.RequestContext, MultiValueHeaders: got.MultiValueHeaders,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -306,7 +307,7 @@ func mustREST(t *testing.T, s restSetup) *gateway.REST {
 	}
 	g, err := gateway.NewREST(gateway.RESTOptions{
 		API: samtemplate.RESTAPI{
-			LogicalID: "Stream", Stage: "live", Throttle: s.throttle,
+			LogicalID: "Stream", Stage: "live", Variables: map[string]string{"HttpUrl": "https://http.example"}, Throttle: s.throttle,
 			CORS:   &samtemplate.RESTCORS{AllowOrigin: "*", AllowHeaders: "authorization", MaxAge: "60"},
 			Lambda: map[string]samtemplate.LambdaAuthorizer{"Token": {Function: "Authorizer"}},
 			Errors: map[string]samtemplate.GatewayError{

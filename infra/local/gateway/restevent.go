@@ -68,12 +68,13 @@ func (g *REST) proxyContext(r *http.Request, id, asked string, m match) proxyCon
 
 // newProxyRequest keeps path and parameters as they were sent, with escapes. The
 // body is treated as UTF-8: other bytes, such as those of gzip, are lost.
-func newProxyRequest(r *http.Request, body []byte, m match, ctx proxyContext) proxyRequest {
+func newProxyRequest(r *http.Request, body []byte, m match, variables map[string]string, ctx proxyContext) proxyRequest {
 	headers, query := proxyv1.Headers(r).Lower(), proxyv1.Query(r)
 	request := proxyRequest{RequestContext: ctx, APIGatewayProxyRequest: events.APIGatewayProxyRequest{
 		Resource: m.route.Path, Path: r.URL.EscapedPath(), HTTPMethod: r.Method,
 		Headers: headers.Last, MultiValueHeaders: headers.All,
 		QueryStringParameters: query.Last, MultiValueQueryStringParameters: query.All,
+		StageVariables: variables,
 	}}
 	if len(m.escaped) > 0 {
 		request.PathParameters = m.escaped

@@ -30,7 +30,8 @@ type restAPIProperties struct {
 		Templates map[string]string `yaml:"ResponseTemplates"`
 	} `yaml:"GatewayResponses"`
 
-	MethodSettings []methodSettings `yaml:"MethodSettings"`
+	MethodSettings []methodSettings  `yaml:"MethodSettings"`
+	Variables      map[string]string `yaml:"Variables"`
 
 	AccessLogSetting      any `yaml:"AccessLogSetting"`
 	Description           any `yaml:"Description"`
@@ -63,7 +64,7 @@ func buildRESTAPI(r *resolver, id string, entry resource) (RESTAPI, error) {
 	if err := r.properties(id, entry, "Api", &p); err != nil {
 		return api, err
 	}
-	api.Stage, api.DefaultAuthorizer = p.StageName, p.Auth.Default
+	api.Stage, api.Variables, api.DefaultAuthorizer = p.StageName, p.Variables, p.Auth.Default
 	var err error
 	if api.Throttle, err = restThrottle(id, entry.node, p.MethodSettings); err != nil {
 		return api, err

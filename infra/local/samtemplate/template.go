@@ -110,6 +110,7 @@ type HTTPAPI struct {
 type RESTAPI struct {
 	LogicalID string
 	Stage     string
+	Variables map[string]string // of the stage, which events name
 	Throttle  Throttle
 	// CORS configures the answers to preflight requests; nil means none.
 	CORS   *RESTCORS

@@ -185,6 +185,7 @@ func accessTable() map[string]route {
 		}},
 		"GET /mcp":    {who: signed, ok: []int{405}},
 		"DELETE /mcp": {who: signed, ok: []int{405}},
+		"GET /api/v1": {who: public, ok: []int{200}},
 		"GET /.well-known/oauth-protected-resource":     {who: public, ok: []int{200}},
 		"GET /.well-known/oauth-protected-resource/mcp": {who: public, ok: []int{200}},
 

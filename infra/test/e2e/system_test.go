@@ -54,6 +54,7 @@ func run(t *testing.T, sys *e2e.System, groups ...group) {
 func testRequests(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	run(t, sys,
+		group{"addresses", testAddresses},
 		group{"sessions", testSessions},
 		group{"events", testEvents},
 		group{"state", testState},

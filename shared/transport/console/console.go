@@ -1,6 +1,6 @@
 // Package console serves the console: a page for the browser, its files, and
-// the configuration with the addresses of its deployment. It reads no user
-// data; the page gets that from the API, like any client.
+// the configuration with the addresses of its deployment, which GET /api/v1 names to
+// all clients. It reads no user data; the page gets that from the API, like any client.
 package console
 
 import (
@@ -48,5 +48,8 @@ func New(c Config) (http.Handler, error) {
 	mux.Handle("GET "+Base, page)
 	mux.Handle("GET "+Base+"/", page)
 	mux.HandleFunc("GET "+Base+"/config.json", configuration.serve)
-	return policy.around(mux), nil
+	all := http.NewServeMux()
+	all.HandleFunc("GET "+entryPath, c.serveEntry)
+	all.Handle("/", policy.around(mux))
+	return all, nil
 }

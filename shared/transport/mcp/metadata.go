@@ -6,6 +6,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/rethread/rethread/shared/transport/origin"
 )
 
 // wellKnown is the path of the metadata about the whole API (RFC 9728). That of the
@@ -27,7 +29,7 @@ func (s *server) describe(w http.ResponseWriter, r *http.Request) bool {
 	}
 	w.Header().Set("Cache-Control", "public, max-age=300")
 	auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
-		Resource: origin(r) + path, ResourceName: "Rethread",
+		Resource: origin.Of(r) + path, ResourceName: "Rethread",
 		AuthorizationServers: []string{s.OAuth.Issuer}, ScopesSupported: s.OAuth.Scopes,
 		BearerMethodsSupported: []string{"header"},
 	}).ServeHTTP(w, r)
@@ -36,17 +38,5 @@ func (s *server) describe(w http.ResponseWriter, r *http.Request) bool {
 
 // challenge is sent to callers without a token.
 func challenge(r *http.Request) string {
-	return `Bearer resource_metadata="` + origin(r) + wellKnown + r.URL.Path + `"`
-}
-
-// origin returns the public origin of the API, as the gateway reports it.
-func origin(r *http.Request) string {
-	scheme, host := r.Header.Get("X-Forwarded-Proto"), r.Header.Get("Host")
-	if scheme == "" {
-		scheme = "https"
-	}
-	if host == "" {
-		host = r.Host
-	}
-	return scheme + "://" + host
+	return `Bearer resource_metadata="` + origin.Of(r) + wellKnown + r.URL.Path + `"`
 }

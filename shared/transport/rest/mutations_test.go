@@ -60,7 +60,7 @@ func TestMutations(t *testing.T) {
 	}
 	for _, name := range files {
 		switch filepath.Base(name) {
-		case "a2a.http", "mcp.http": // served by other transports
+		case "a2a.http", "addresses.http", "mcp.http": // served by other transports
 		default:
 			s.play(t, name)
 		}

@@ -111,7 +111,7 @@ func (s *stream) ping(ctx context.Context, from *subscription.Subscription) erro
 // take puts one message in order, after reading an item that was too large for
 // the websocket.
 func (s *stream) take(ctx context.Context, m subscription.Message) error {
-	if order.TooLarge(m) && s.API != "" {
+	if order.TooLarge(m) && s.api != "" {
 		if !s.order.Lacks(m) {
 			return nil
 		}

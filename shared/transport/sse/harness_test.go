@@ -147,7 +147,7 @@ func newAPIWithItems(t *testing.T, play func(*session), items http.Handler) sse.
 	t.Helper()
 	var opened atomic.Int64
 	mux := http.NewServeMux()
-	mux.Handle("/sessions/", items)
+	mux.Handle("/api/v1/sessions/", http.StripPrefix("/api/v1", items))
 	mux.HandleFunc("/live", func(rw http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer good" {
 			http.Error(rw, "no", http.StatusUnauthorized)
@@ -177,7 +177,7 @@ func newAPIWithItems(t *testing.T, play func(*session), items http.Handler) sse.
 		play(&session{t: t, ctx: r.Context(), conn: conn, number: opened.Add(1), action: string(action), pings: pings})
 	})
 	return sse.Config{
-		URL: "ws://api.example/live", API: "http://api.example", Client: serve(t, mux), AllowedOrigin: "*",
+		URL: "ws://api.example/live", Client: serve(t, mux), AllowedOrigin: "*",
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Heartbeat: time.Hour, Keepalive: time.Hour, Answer: 5 * time.Second, Margin: time.Second, Retry: time.Millisecond,
 	}
@@ -186,6 +186,7 @@ func newAPIWithItems(t *testing.T, play func(*session), items http.Handler) sse.
 func newEvent() events.APIGatewayProxyRequest {
 	return events.APIGatewayProxyRequest{
 		PathParameters: map[string]string{"session_id": "s1"},
+		StageVariables: map[string]string{"HttpUrl": "http://api.example"},
 		Headers:        map[string]string{"authorization": "Bearer good"},
 		RequestContext: events.APIGatewayProxyRequestContext{
 			RequestID:  "r1",

@@ -62,7 +62,7 @@ func (s *stream) readItem(ctx context.Context, seq int64) (json.RawMessage, erro
 	defer cancel()
 	query := url.Values{"after": {strconv.FormatInt(seq-1, 10)}, "limit": {"1"}}
 	req, err := http.NewRequestWithContext(
-		ctx, http.MethodGet, s.API+"/sessions/"+url.PathEscape(s.sessionID)+"/events?"+query.Encode(), http.NoBody)
+		ctx, http.MethodGet, s.api+"/sessions/"+url.PathEscape(s.sessionID)+"/events?"+query.Encode(), http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("request an item: %w", err)
 	}

@@ -28,7 +28,6 @@ type Handler = func(context.Context, events.APIGatewayProxyRequest) (*events.API
 // Config configures streams. Durations that are 0 have the stated defaults.
 type Config struct {
 	URL           string // of the WebSocket API, ws or wss
-	API           string // of the HTTP API, for items too large for a websocket; "" does not read them
 	AllowedOrigin string // for Access-Control-Allow-Origin; "" sends none
 	Client        *http.Client
 	Log           *slog.Logger
@@ -44,6 +43,8 @@ type Config struct {
 	Margin    time.Duration // from a stream's end to Lambda's deadline: 20 s
 	Hold      time.Duration // how long messages wait for a missing one before them: 1 s
 	Retry     time.Duration // mean wait before a disconnected websocket is reopened: 200 ms
+
+	api string // of the HTTP API, for items too large for a websocket; "" if the stage does not name it
 }
 
 func (c Config) orDefault() Config {
@@ -58,6 +59,11 @@ func (c Config) orDefault() Config {
 	return c
 }
 
+// apiVariable is the stage's variable with the address of the HTTP API. In the function's
+// environment it would tie the two APIs to each other in a circle, as the HTTP API's
+// document at /api/v1 names the address of this one.
+const apiVariable = "HttpUrl"
+
 // New returns the handler. A stream begins only after the subscription has
 // succeeded; earlier failures are answered with a problem and its status.
 func New(c Config) Handler {
@@ -67,6 +73,10 @@ func New(c Config) Handler {
 	}
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (answer *events.APIGatewayProxyStreamingResponse, _ error) {
 		id := event.RequestContext.RequestID
+		c := c
+		if url := event.StageVariables[apiVariable]; url != "" {
+			c.api = url + "/api/v1"
+		}
 		defer func() { // a panic must not end the process
 			if v := recover(); v != nil {
 				c.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))

@@ -18,8 +18,8 @@ import (
 	"github.com/rethread/rethread/infra/contract"
 )
 
-// otherwise lists the operations that programs use in another way: with the SDK of
-// their protocol.
+// otherwise lists the operations that programs use in another way: most with the
+// SDK of their protocol.
 func otherwise() []string {
 	return []string{
 		"callAgent", "getFromAgent", "postToAgent", "deleteFromAgent", // A2A
@@ -29,6 +29,7 @@ func otherwise() []string {
 		"createConversation", "getConversation", "updateConversation", "deleteConversation",
 		"listItems", "addItems", "getItem", "deleteItem", "listModels", "getModel",
 		"callMCP", "streamMCP", "endMCP", "getMCPMetadata", "getApiMetadata", // Model Context Protocol
+		"getAddresses", // the client itself, when it needs them
 	}
 }
 

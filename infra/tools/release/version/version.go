@@ -36,6 +36,7 @@ func places() []place {
 		{"clients/python/pyproject.toml", `(?m)^version = "(.*)"$`},
 		{"clients/go/adk/go.mod", `(?m)^\tgithub\.com/rethread/rethread/clients/go v(\S+)`},
 		{"go.mod", `(?m)^\tgithub\.com/rethread/rethread/clients/go v(\S+)`},
+		{"shared/transport/console/entry.go", `(?m)^\tversion = "(.*)"$`},
 		{"clients/js/README.md", `rethread-(\S+)\.tgz`},
 		{"docs/clients.md", `rethread-(\S+)\.tgz`},
 		{"docs/five-minutes.md", `rethread-(\S+)\.tgz`},
