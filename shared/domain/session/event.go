@@ -12,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // MaxBatch is how many events one append may contain.
@@ -90,9 +91,7 @@ func parseMembers(fields map[string]json.RawMessage, pointer string) (Event, err
 	if p, ok := fields["partial"]; ok && json.Unmarshal(p, &e.Partial) != nil {
 		broken.Add(fault.Field(fault.Malformed, pointer+"/partial", "must be a boolean"))
 	}
-	if c := fields["content"]; !jsonx.IsNull(c) && !jsonx.IsObject(c) {
-		broken.Add(fault.Field(fault.Malformed, pointer+"/content", "must be an object"))
-	}
+	broken.Add(content.Check(fields["content"], pointer+"/content"))
 	broken.Add(e.takeActions(pointer + "/actions"))
 	if err := broken.Err(); err != nil {
 		return Event{}, err

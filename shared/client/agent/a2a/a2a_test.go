@@ -135,7 +135,7 @@ func TestAgent_reads_the_older_version(t *testing.T) {
 		`{"kind":"status-update",`+ofTask+`,"final":true,"status":{"state":"input-required","message":{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"text","text":"And?"}]}}}`,
 	))
 	r := agenttest.MustRecord(t, f.agent(), agenttest.Ask(t, "hi"))
-	want := `[{"text":"Hi"},{"inline_data":{"data":"AQI=","display_name":"a.png","mime_type":"image/png"}},{"file_data":{"file_uri":"https://x.example/b","mime_type":""}},{"data":{"n":1},"text":"{\"n\":1}"}]` + "\n" + `[{"text":"And?"}]`
+	want := `[{"text":"Hi"},{"inline_data":{"data":"AQI=","display_name":"a.png","mime_type":"image/png"}},{"file_data":{"file_uri":"https://x.example/b"}},{"data":{"n":1},"text":"{\"n\":1}"}]` + "\n" + `[{"text":"And?"}]`
 	if diff := cmp.Diff(want, r.Contents()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // event emits an event with these parts, which completes the item in progress.
 func (s *items) event(id, digest string, pieces []piece) error {
-	parts := make([]any, len(pieces))
+	parts := make([]content.Part, len(pieces))
 	var waiting []string
 	for i, p := range pieces {
 		parts[i] = p.json()
@@ -16,7 +17,7 @@ func (s *items) event(id, digest string, pieces []piece) error {
 			waiting = append(waiting, p.call.ID)
 		}
 	}
-	members := map[string]any{"content": map[string]any{"role": "model", "parts": parts}}
+	members := map[string]any{"content": content.Content{Role: "model", Parts: parts}}
 	if len(waiting) > 0 {
 		members["long_running_tool_ids"] = waiting
 	}

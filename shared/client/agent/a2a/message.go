@@ -93,8 +93,7 @@ func (m *composer) endText() {
 // retell adds an event as text with its author.
 func (m *composer) retell(e session.Event) {
 	var said []string
-	for _, raw := range transcript.ContentOf(e).Parts {
-		p := transcript.PartOf(raw)
+	for _, p := range transcript.ContentOf(e).Parts {
 		switch {
 		case p.Thought:
 		case p.Text != nil && *p.Text != "":
@@ -105,7 +104,7 @@ func (m *composer) retell(e session.Event) {
 		case p.Response != nil:
 			said = append(said, fmt.Sprintf("(%s %s returned %s)", p.Response.Name, p.Response.ID, orEmptyObject(p.Response.Response)))
 		default:
-			said = append(said, transcript.InWords(p, raw))
+			said = append(said, p.InWords())
 		}
 	}
 	if len(said) > 0 {

@@ -5,42 +5,38 @@ import (
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/transcript"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // pass adds an event's parts as they are.
 func (m *composer) pass(e session.Event) {
-	for _, raw := range transcript.ContentOf(e).Parts {
-		m.passPart(transcript.PartOf(raw), raw)
+	for _, p := range transcript.ContentOf(e).Parts {
+		m.passPart(p)
 	}
 }
 
-func (m *composer) passPart(p transcript.Part, raw json.RawMessage) {
-	var more struct {
-		Data     json.RawMessage            `json:"data"`
-		Metadata map[string]json.RawMessage `json:"part_metadata"`
-		Call     json.RawMessage            `json:"function_call"`
-		Response json.RawMessage            `json:"function_response"`
-	}
-	if json.Unmarshal(raw, &more) != nil {
-		more.Metadata = nil // of another shape: sent as text
+func (m *composer) passPart(p transcript.Part) {
+	var metadata map[string]json.RawMessage
+	if json.Unmarshal(p.Metadata, &metadata) != nil {
+		metadata = nil // of another shape
 	}
 	switch {
 	case p.Thought:
 	case p.Call != nil:
-		m.add("data", more.Call, withType(more.Metadata, functionCall))
+		m.add("data", p.Function(), withType(metadata, functionCall))
 	case p.Response != nil:
-		m.add("data", more.Response, withType(more.Metadata, functionResponse))
+		m.add("data", p.Function(), withType(metadata, functionResponse))
 	case p.Inline != nil:
-		m.file(p.Inline.MimeType, p.Inline.Name, "", transcript.StandardBase64(p.Inline.Data), more.Metadata)
+		m.file(p.Inline.MIMEType, p.Inline.Name, "", content.StandardBase64(p.Inline.Data), metadata)
 	case p.File != nil:
-		m.file(p.File.MimeType, "", p.File.URI, "", more.Metadata)
-	case !jsonx.IsNull(more.Data) && (!m.old || jsonx.IsObject(more.Data)): // version 0.3 knows no other data
-		m.add("data", more.Data, more.Metadata)
+		m.file(p.File.MIMEType, "", p.File.URI, "", metadata)
+	case !jsonx.IsNull(p.Data) && (!m.old || jsonx.IsObject(p.Data)): // version 0.3 knows no other data
+		m.add("data", p.Data, metadata)
 	case p.Text != nil:
-		m.add("text", *p.Text, more.Metadata)
+		m.add("text", *p.Text, metadata)
 	default:
-		m.add("text", transcript.InWords(p, raw), more.Metadata)
+		m.add("text", p.InWords(), metadata)
 	}
 }
 

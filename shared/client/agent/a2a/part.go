@@ -6,6 +6,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -88,19 +89,15 @@ func (p part) data(out piece) (piece, error) {
 		if jsonx.IsNull(call.Args) {
 			call.Args = json.RawMessage("{}")
 		}
-		out.part = map[string]any{functionCall: p.Data}
+		out.part = &content.Part{Call: &content.Call{Raw: p.Data}}
 		out.call = &run.Call{ID: call.ID, Name: call.Name, ArgsText: string(call.Args)}
 		out.waits = p.Metadata.flag(adkLongRunning, kagentLongRunning)
 	case kind == functionResponse && isCall:
-		out.part = map[string]any{functionResponse: p.Data}
+		out.part = &content.Part{Response: &content.Response{Raw: p.Data}}
 	default: // the form in which the A2A server stores it
-		out.part = map[string]any{"text": string(p.Data), "data": p.Data}
-		if p.MediaType != "" {
-			out.part["mime_type"] = p.MediaType
-		}
-		if p.Filename != "" {
-			out.part["display_name"] = p.Filename
-		}
+		said := content.Text(string(p.Data))
+		said.Data, said.MIMEType, said.Name = p.Data, content.Label(p.MediaType), content.Label(p.Filename)
+		out.part = &said
 	}
 	return out, nil
 }
@@ -109,12 +106,14 @@ func (p piece) inline(mimeType, name, data string) (piece, error) {
 	if _, err := base64.StdEncoding.DecodeString(data); err != nil {
 		return p, fault.New(fault.Malformed, "the bytes of a file must be base64")
 	}
-	p.part = map[string]any{"inline_data": named(map[string]any{"mime_type": mimeType, "data": data}, "display_name", name)}
+	file := content.Data(mimeType, data, name)
+	p.part = &file
 	return p, nil
 }
 
 func (p piece) file(mimeType, name, uri string) piece {
-	p.part = map[string]any{"file_data": named(map[string]any{"mime_type": mimeType, "file_uri": uri}, "display_name", name)}
+	file := content.Address(mimeType, uri, name)
+	p.part = &file
 	return p
 }
 

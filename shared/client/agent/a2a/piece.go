@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -16,27 +17,22 @@ type piece struct {
 	text    string
 	thought bool
 	isText  bool
-	part    map[string]any // of other parts
-	call    *run.Call      // of a function call
-	waits   bool           // for its response
-	meta    string         // JSON of the part's remaining metadata; "" for none
+	part    *content.Part // of other parts
+	call    *run.Call     // of a function call
+	waits   bool          // for its response
+	meta    string        // JSON of the part's remaining metadata; "" for none
 }
 
 // json returns the piece as a part of an event's content.
-func (p piece) json() map[string]any {
-	part := map[string]any{}
-	for name, value := range p.part {
-		part[name] = value
+func (p piece) json() content.Part {
+	var part content.Part
+	if p.part != nil {
+		part = *p.part
 	}
 	if p.isText {
-		part["text"] = p.text
+		part.Text = &p.text
 	}
-	if p.thought {
-		part["thought"] = true
-	}
-	if p.meta != "" {
-		part["part_metadata"] = json.RawMessage(p.meta)
-	}
+	part.Thought, part.Metadata = p.thought, json.RawMessage(p.meta)
 	return part
 }
 

@@ -98,7 +98,7 @@ type runRequest struct {
 	User      string         `json:"userId"`
 	SessionID string         `json:"sessionId"`
 	Streaming bool           `json:"streaming"`
-	Message   content        `json:"newMessage"`
+	Message   message        `json:"newMessage"`
 	State     map[string]any `json:"stateDelta,omitempty"`
 }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/client/agent/transcript"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // maxDepth is the deepest value in which names are converted: events of ADK are
@@ -81,7 +81,7 @@ type object map[string]json.RawMessage
 // standardize converts a member that has bytes in base64 to the standard alphabet.
 func (m object) standardize(name string) {
 	var text string
-	if raw := m[name]; !jsonx.IsNull(raw) && json.Unmarshal(raw, &text) == nil && transcript.IsBase64(text) {
-		m[name] = json.RawMessage(`"` + transcript.StandardBase64(text) + `"`)
+	if raw := m[name]; !jsonx.IsNull(raw) && json.Unmarshal(raw, &text) == nil && content.IsBase64(text) {
+		m[name] = json.RawMessage(`"` + content.StandardBase64(text) + `"`)
 	}
 }

@@ -7,26 +7,17 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
-	"github.com/rethread/rethread/shared/client/agent/transcript"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
 // streamEvent is one line of a run's stream: an event of ADK's, or an error.
 type streamEvent struct {
-	ID      string `json:"id"`
-	Author  string `json:"author"`
-	Branch  string `json:"branch"`
-	Partial bool   `json:"partial"`
-	Content struct {
-		Role  string `json:"role"`
-		Parts []struct {
-			Text     string `json:"text"`
-			Thought  bool   `json:"thought"`
-			Response *struct {
-				ID string `json:"id"`
-			} `json:"function_response"`
-		} `json:"parts"`
-	} `json:"content"`
+	ID      string          `json:"id"`
+	Author  string          `json:"author"`
+	Branch  string          `json:"branch"`
+	Partial bool            `json:"partial"`
+	Content content.Content `json:"-"`
 	Actions struct {
 		State     map[string]json.RawMessage `json:"state_delta"`
 		Artifacts map[string]json.Number     `json:"artifact_delta"`
@@ -49,8 +40,11 @@ func parseEvent(raw []byte) (*streamEvent, error) {
 		return nil, fault.New(fault.Malformed, "must be an object")
 	}
 	raw = snakeCase(raw)
-	o := &streamEvent{}
-	if json.Unmarshal(raw, o) != nil || json.Unmarshal(raw, &o.members) != nil {
+	o, ok := &streamEvent{}, false
+	if json.Unmarshal(raw, o) == nil && json.Unmarshal(raw, &o.members) == nil {
+		o.Content, ok = content.Parse(o.members["content"])
+	}
+	if !ok {
 		return nil, fault.New(fault.Malformed, "must have members of the types that events of ADK have")
 	}
 	if jsonx.IsNull(o.Error) && o.Author == "" {
@@ -142,21 +136,14 @@ func (o *streamEvent) problem(redact func(string) string) *endpoint.Error {
 
 // artifactPart returns the part for an artifact: a file with its name, or words if
 // it is too large or has no bytes.
-func artifactPart(p transcript.Part, raw json.RawMessage, name string, version json.Number) json.RawMessage {
-	var part any = map[string]string{"text": fmt.Sprintf("[artifact %s, version %s]", name, version)}
+func artifactPart(p content.Part, name string, version json.Number) content.Part {
 	switch {
-	case p.Inline != nil && transcript.IsBase64(p.Inline.Data):
-		part = map[string]any{"inline_data": map[string]string{
-			"mime_type": p.Inline.MimeType, "display_name": name, "data": transcript.StandardBase64(p.Inline.Data),
-		}}
+	case p.Inline != nil && content.IsBase64(p.Inline.Data):
+		return content.Data(p.Inline.MIMEType, content.StandardBase64(p.Inline.Data), name)
 	case p.File != nil:
-		part = map[string]any{"file_data": map[string]string{"mime_type": p.File.MimeType, "display_name": name, "file_uri": p.File.URI}}
+		return content.Address(p.File.MIMEType, p.File.URI, name)
 	case p.Text != nil:
-		part = map[string]string{"text": *p.Text}
+		return content.Text(*p.Text)
 	}
-	out, err := jsonx.Marshal(part)
-	if err != nil {
-		return raw
-	}
-	return out
+	return content.Text(fmt.Sprintf("[artifact %s, version %s]", name, version))
 }

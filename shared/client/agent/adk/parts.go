@@ -5,6 +5,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/transcript"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -17,10 +18,10 @@ type event struct {
 	Timestamp    float64 `json:"timestamp,omitempty"` // seconds since 1970
 	Branch       string  `json:"branch,omitempty"`
 	Scope        string  `json:"isolationScope,omitempty"`
-	Content      content `json:"content"`
+	Content      message `json:"content"`
 }
 
-type content struct {
+type message struct {
 	Role  string `json:"role"`
 	Parts []part `json:"parts"`
 }
@@ -57,20 +58,17 @@ func textPart(text string) part { return part{Text: &text} }
 
 // partOf returns a part with the members that ADK knows; a part without any is
 // described in words.
-func partOf(p transcript.Part, raw json.RawMessage) part {
+func partOf(p transcript.Part) part {
 	var more struct {
 		Signature string          `json:"thought_signature"`
 		Code      json.RawMessage `json:"executable_code"`
 		Result    json.RawMessage `json:"code_execution_result"`
-		File      struct {
-			Name string `json:"display_name"`
-		} `json:"file_data"`
 	}
-	if json.Unmarshal(raw, &more) != nil {
-		return textPart(transcript.InWords(p, raw))
+	if json.Unmarshal(p.Raw(), &more) != nil {
+		return textPart(p.InWords())
 	}
 	out := part{Text: p.Text, Thought: p.Thought}
-	if transcript.IsBase64(more.Signature) {
+	if content.IsBase64(more.Signature) {
 		out.Signature = more.Signature
 	}
 	switch {
@@ -78,16 +76,16 @@ func partOf(p transcript.Part, raw json.RawMessage) part {
 		out.Call = &function{ID: p.Call.ID, Name: p.Call.Name, Args: p.Call.Args}
 	case p.Response != nil:
 		out.Response = &function{ID: p.Response.ID, Name: p.Response.Name, Response: transcript.ObjectOr(p.Response.Response, "result")}
-	case p.Inline != nil && transcript.IsBase64(p.Inline.Data):
-		out.Inline = &file{MimeType: p.Inline.MimeType, Name: p.Inline.Name, Data: p.Inline.Data}
+	case p.Inline != nil && content.IsBase64(p.Inline.Data):
+		out.Inline = &file{MimeType: p.Inline.MIMEType, Name: p.Inline.Name, Data: p.Inline.Data}
 	case p.File != nil && p.File.URI != "":
-		out.File = &file{MimeType: p.File.MimeType, Name: more.File.Name, URI: p.File.URI}
+		out.File = &file{MimeType: p.File.MIMEType, Name: p.File.Name, URI: p.File.URI}
 	case texts(more.Code, "code", "language") != nil:
 		out.Code = texts(more.Code, "code", "language")
 	case texts(more.Result, "outcome", "output") != nil:
 		out.Result = texts(more.Result, "outcome", "output")
 	case p.Text == nil && out.Signature == "":
-		return textPart(transcript.InWords(p, raw))
+		return textPart(p.InWords())
 	}
 	return out
 }

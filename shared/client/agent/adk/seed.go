@@ -1,7 +1,6 @@
 package adk
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -21,7 +20,7 @@ type seed struct {
 
 // seed returns the events of a new session, and the message that the agent is to
 // answer: the last event with a content.
-func (t *turn) seed() ([]event, content, error) {
+func (t *turn) seed() ([]event, message, error) {
 	s := seed{asked: map[string]string{}}
 	last := -1
 	for i, e := range t.events {
@@ -30,24 +29,24 @@ func (t *turn) seed() ([]event, content, error) {
 		}
 	}
 	if last < 0 {
-		return nil, content{}, endpoint.NewError(run.CodeContent, "the input has no content that the agent could answer")
+		return nil, message{}, endpoint.NewError(run.CodeContent, "the input has no content that the agent could answer")
 	}
 	for i, e := range t.events {
 		if i == last && !t.goesOn {
-			message := s.message(e)
-			if t.note != "" && message.Parts[0].Response == nil {
-				message.Parts = append(message.Parts, textPart(t.note))
+			asked := s.message(e)
+			if t.note != "" && asked.Parts[0].Response == nil {
+				asked.Parts = append(asked.Parts, textPart(t.note))
 			}
-			return s.events, message, nil
+			return s.events, asked, nil
 		}
 		s.add(e, s.content(e))
 	}
-	return s.events, content{Role: "user", Parts: []part{textPart(t.note)}}, nil
+	return s.events, message{Role: "user", Parts: []part{textPart(t.note)}}, nil
 }
 
 // add adds an event, without what the server refuses. Artifacts were not in the
 // agent's history either.
-func (s *seed) add(e session.Event, c content) {
+func (s *seed) add(e session.Event, c message) {
 	if len(c.Parts) == 0 || recordOf(e).Artifact != nil {
 		return
 	}
@@ -58,25 +57,24 @@ func (s *seed) add(e session.Event, c content) {
 }
 
 // content returns the content of an event that is part of the history.
-func (s *seed) content(e session.Event) content {
+func (s *seed) content(e session.Event) message {
 	c := transcript.ContentOf(e)
-	out := content{Role: "user"}
+	out := message{Role: "user"}
 	model := c.FromModel(e)
 	if model {
 		out.Role = "model"
 	}
-	for _, raw := range c.Parts {
-		p := transcript.PartOf(raw)
+	for _, p := range c.Parts {
 		switch {
 		case p.Call != nil && isADKs(p.Call.Name):
 		case p.Response != nil && isADKs(p.Response.Name) && s.asked[p.Response.ID] == "":
 		case p.Call != nil && !model, p.Response != nil && !s.respond(&p):
-			out.Parts = append(out.Parts, wordsOf(p, raw))
+			out.Parts = append(out.Parts, wordsOf(p))
 		default:
 			if p.Call != nil {
 				s.ask(e, &p)
 			}
-			out.Parts = append(out.Parts, partOf(p, raw))
+			out.Parts = append(out.Parts, partOf(p))
 		}
 	}
 	return out
@@ -88,11 +86,11 @@ func isADKs(name string) bool {
 	return slices.Contains([]string{"adk_request_credential", "adk_request_confirmation", "adk_request_input"}, name)
 }
 
-func wordsOf(p transcript.Part, raw json.RawMessage) part {
+func wordsOf(p transcript.Part) part {
 	if p.Response != nil {
 		return textPart(fmt.Sprintf("[response of %s: %s]", p.Response.Name, p.Response.Response))
 	}
-	return textPart(transcript.InWords(p, raw))
+	return textPart(p.InWords())
 }
 
 // ask notes a call, which gets an id if it has none.
@@ -120,20 +118,19 @@ func (s *seed) respond(p *transcript.Part) bool {
 
 // message returns what the agent is to answer. ADK takes responses or other content,
 // not both, so responses beside other content are added to the history.
-func (s *seed) message(e session.Event) content {
+func (s *seed) message(e session.Event) message {
 	c := transcript.ContentOf(e)
-	responses, others := content{Role: "user"}, content{Role: "user"}
+	responses, others := message{Role: "user"}, message{Role: "user"}
 	invocation := ""
-	for _, raw := range c.Parts {
-		p := transcript.PartOf(raw)
+	for _, p := range c.Parts {
 		switch {
 		case p.Response == nil && p.Call == nil:
-			others.Parts = append(others.Parts, partOf(p, raw))
+			others.Parts = append(others.Parts, partOf(p))
 		case p.Response == nil || isADKs(p.Response.Name) || !s.respond(&p) || invocation != "" && s.asked[p.Response.ID] != invocation:
-			others.Parts = append(others.Parts, wordsOf(p, raw))
+			others.Parts = append(others.Parts, wordsOf(p))
 		default:
 			invocation = s.asked[p.Response.ID]
-			responses.Parts = append(responses.Parts, partOf(p, raw))
+			responses.Parts = append(responses.Parts, partOf(p))
 		}
 	}
 	if len(others.Parts) == 0 {

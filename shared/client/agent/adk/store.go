@@ -9,7 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/output"
-	"github.com/rethread/rethread/shared/client/agent/transcript"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // store stores a whole event, which completes the item in progress if there is one.
@@ -54,17 +54,12 @@ func (r *reader) keep(o *streamEvent, name string, version json.Number) error {
 	if err != nil && !errors.Is(err, errNotFound) {
 		return err
 	}
-	var part transcript.Part
-	raw := snakeCase(text)
-	if jsonx.CheckInner(raw) != nil || json.Unmarshal(raw, &part) != nil || len(raw) > output.MaxEvent/2 {
-		part = transcript.Part{}
-	}
-	content, err := jsonx.Marshal(map[string]any{"role": "model", "parts": []json.RawMessage{artifactPart(part, raw, name, version)}})
-	if err != nil {
-		return err
+	var part content.Part
+	if raw := snakeCase(text); jsonx.CheckInner(raw) == nil && len(raw) <= output.MaxEvent/2 {
+		part = content.ParsePart(raw)
 	}
 	event, err := jsonx.Marshal(map[string]any{
-		"author": o.Author, "content": json.RawMessage(content),
+		"author": o.Author, "content": content.Content{Role: "model", Parts: []content.Part{artifactPart(part, name, version)}},
 		recordMember: record{Artifact: &artifact{Name: name, Version: version}},
 	})
 	if err != nil {

@@ -87,10 +87,10 @@ func (r *reader) partial(o *streamEvent) error {
 		return nil
 	}
 	for _, p := range o.Content.Parts {
-		if p.Text == "" {
+		if p.Text == nil || *p.Text == "" {
 			continue
 		}
-		if err := r.say(o, p.Thought, p.Text); err != nil {
+		if err := r.say(o, p.Thought, *p.Text); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/transcript"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -23,7 +24,7 @@ type turn struct {
 	// answers is set if the input consists of responses to open calls: answer has
 	// them, answered their ids.
 	answers  bool
-	answer   content
+	answer   message
 	answered []string
 }
 
@@ -62,15 +63,13 @@ func interruptedCalls(req run.Request) (json.RawMessage, error) {
 	if len(unanswered) == 0 {
 		return nil, nil
 	}
-	var parts []map[string]any
+	var parts []content.Part
 	author := ""
 	for _, e := range req.Said {
-		for _, raw := range transcript.ContentOf(e).Parts {
-			if p := transcript.PartOf(raw); p.Call != nil && slices.Contains(unanswered, p.Call.ID) {
+		for _, p := range transcript.ContentOf(e).Parts {
+			if p.Call != nil && slices.Contains(unanswered, p.Call.ID) {
 				author = e.Author
-				parts = append(parts, map[string]any{"function_response": map[string]any{
-					"id": p.Call.ID, "name": p.Call.Name, "response": json.RawMessage(run.InterruptedCall),
-				}})
+				parts = append(parts, content.Answer(p.Call.ID, p.Call.Name, json.RawMessage(run.InterruptedCall)))
 			}
 		}
 	}
@@ -78,7 +77,7 @@ func interruptedCalls(req run.Request) (json.RawMessage, error) {
 		return nil, nil
 	}
 	return jsonx.Marshal(map[string]any{
-		"invocation_id": req.RunID, "author": author, "content": map[string]any{"role": "user", "parts": parts},
+		"invocation_id": req.RunID, "author": author, "content": content.Content{Role: "user", Parts: parts},
 	})
 }
 
@@ -115,8 +114,8 @@ func openCalls(history []session.Event) (open map[string]bool, kept string) {
 // responses returns the ids of the calls to which an event has responses.
 func responses(e session.Event) []string {
 	var ids []string
-	for _, raw := range transcript.ContentOf(e).Parts {
-		if p := transcript.PartOf(raw); p.Response != nil {
+	for _, p := range transcript.ContentOf(e).Parts {
+		if p.Response != nil {
 			ids = append(ids, p.Response.ID)
 		}
 	}
@@ -124,15 +123,14 @@ func responses(e session.Event) []string {
 }
 
 func (t *turn) takeAnswer(e session.Event) {
-	t.answer = content{Role: "user"}
-	for _, raw := range transcript.ContentOf(e).Parts {
-		p := transcript.PartOf(raw)
+	t.answer = message{Role: "user"}
+	for _, p := range transcript.ContentOf(e).Parts {
 		if p.Response == nil || !t.open[p.Response.ID] {
 			t.answered = nil
 			return
 		}
 		t.answered = append(t.answered, p.Response.ID)
-		t.answer.Parts = append(t.answer.Parts, partOf(p, raw))
+		t.answer.Parts = append(t.answer.Parts, partOf(p))
 	}
 	t.answers = len(t.answered) > 0
 }

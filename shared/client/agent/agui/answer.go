@@ -42,7 +42,7 @@ func (t *turn) resultText(response json.RawMessage) string {
 	return string(wrapped.Result)
 }
 
-func (t *turn) fromUser(p transcript.Part, raw json.RawMessage) {
+func (t *turn) fromUser(p transcript.Part) {
 	file, isFile := filePart(p)
 	switch {
 	case p.Thought || p.Text != nil && *p.Text == "":
@@ -57,7 +57,7 @@ func (t *turn) fromUser(p transcript.Part, raw json.RawMessage) {
 			Type: "text", Text: fmt.Sprintf("[response of %s: %s]", p.Response.Name, p.Response.Response),
 		})
 	default:
-		t.parts = append(t.parts, part{Type: "text", Text: transcript.InWords(p, raw)})
+		t.parts = append(t.parts, part{Type: "text", Text: p.InWords()})
 	}
 }
 

@@ -2,9 +2,11 @@ package agui
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -47,21 +49,25 @@ func (r *reader) finish() error {
 func (r *reader) ask(interrupts []map[string]json.RawMessage) error {
 	record := r.pending
 	record.Thread = r.thread
-	parts := []any{}
+	var parts []content.Part
 	for _, members := range interrupts {
 		var id string
 		if json.Unmarshal(members["id"], &id) != nil || id == "" {
 			return r.malformed("an interrupt needs an id")
 		}
 		delete(members, "id")
-		parts = append(parts, map[string]any{"function_call": map[string]any{"id": id, "name": interruptCall, "args": members}})
+		args, err := jsonx.Marshal(members)
+		if err != nil {
+			return fmt.Errorf("encode an interrupt: %w", err)
+		}
+		parts = append(parts, content.Part{Call: &content.Call{ID: id, Name: interruptCall, Args: args}})
 		record.Interrupts = append(record.Interrupts, id)
 	}
 	if len(parts) == 0 {
 		return r.malformed("an interrupted run needs interrupts")
 	}
 	return r.event(map[string]any{
-		"content": map[string]any{"role": "model", "parts": parts}, "long_running_tool_ids": record.Interrupts,
+		"content": content.Content{Role: "model", Parts: parts}, "long_running_tool_ids": record.Interrupts,
 	}, record)
 }
 

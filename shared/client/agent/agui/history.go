@@ -66,15 +66,14 @@ func (h *history) askToContinue(req run.Request) {
 func (h *history) add(event int, e session.Event) {
 	c := transcript.ContentOf(e)
 	t := turn{h: h, id: cmp.Or(e.ID, strconv.FormatInt(e.Seq, 10)), record: recordOf(e, h.agent)}
-	for i, raw := range c.Parts {
-		p := transcript.PartOf(raw)
+	for i, p := range c.Parts {
 		switch {
 		case h.questions.isAbout(event, p):
 		case p.Response != nil && t.answer(i, p):
 		case c.FromModel(e):
-			t.fromModel(i, p, raw)
+			t.fromModel(i, p)
 		default:
-			t.fromUser(p, raw)
+			t.fromUser(p)
 		}
 	}
 	t.end()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/client/agent/transcript"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // message is one message of AG-UI. Content is a string or []part.
@@ -52,13 +53,13 @@ type source struct {
 func filePart(p transcript.Part) (file part, ok bool) {
 	switch {
 	case p.Inline != nil:
-		data := transcript.StandardBase64(p.Inline.Data)
-		file = part{Type: kindOfFile(p.Inline.MimeType), Source: &source{"data", data, p.Inline.MimeType}}
+		data := content.StandardBase64(p.Inline.Data)
+		file = part{Type: kindOfFile(p.Inline.MIMEType), Source: &source{"data", data, p.Inline.MIMEType}}
 		if p.Inline.Name != "" {
 			file.Metadata = map[string]string{"filename": p.Inline.Name}
 		}
 	case p.File != nil:
-		file = part{Type: kindOfFile(p.File.MimeType), Source: &source{"url", p.File.URI, p.File.MimeType}}
+		file = part{Type: kindOfFile(p.File.MIMEType), Source: &source{"url", p.File.URI, p.File.MIMEType}}
 	default:
 		return part{}, false
 	}
@@ -85,27 +86,21 @@ type parsedPart struct {
 
 // contentPart returns the part as the session keeps it: text, the bytes of a file, or
 // its address. A file that only its provider can find is described in words.
-func (p parsedPart) contentPart() map[string]any {
+func (p parsedPart) contentPart() content.Part {
 	if p.Source == nil {
-		return map[string]any{"text": p.Text}
-	}
-	file := map[string]any{}
-	if p.Source.MimeType != "" {
-		file["mime_type"] = p.Source.MimeType
+		return content.Text(p.Text)
 	}
 	switch p.Source.Type {
 	case "data":
-		file["data"] = p.Source.Value
 		var named struct{ Filename string }
-		if json.Unmarshal(p.Metadata, &named) == nil && named.Filename != "" {
-			file["display_name"] = named.Filename
+		if json.Unmarshal(p.Metadata, &named) != nil {
+			named.Filename = ""
 		}
-		return map[string]any{"inline_data": file}
+		return content.Data(p.Source.MimeType, p.Source.Value, named.Filename)
 	case "url":
-		file["file_uri"] = p.Source.Value
-		return map[string]any{"file_data": file}
+		return content.Address(p.Source.MimeType, p.Source.Value, "")
 	}
-	return map[string]any{"text": "[file: " + strings.TrimSpace(p.Source.MimeType+" "+p.Source.Value) + "]"}
+	return content.Named(p.Source.MimeType, p.Source.Value)
 }
 
 type function struct {

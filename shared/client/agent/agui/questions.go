@@ -62,11 +62,11 @@ func canResume(r record, c transcript.Content, thread string) bool {
 	if r.Thread == thread {
 		return true
 	}
-	for _, raw := range c.Parts {
+	for _, p := range c.Parts {
 		var asked struct {
 			ToolCallID string `json:"toolCallId"`
 		}
-		if p := transcript.PartOf(raw); p.Call == nil || json.Unmarshal(p.Call.Args, &asked) != nil || asked.ToolCallID == "" {
+		if p.Call == nil || json.Unmarshal(p.Call.Args, &asked) != nil || asked.ToolCallID == "" {
 			return false
 		}
 	}
@@ -76,8 +76,7 @@ func canResume(r record, c transcript.Content, thread string) bool {
 // take keeps the answers in a person's content: responses, or else the text.
 func (q *questions) take(event int, c transcript.Content) {
 	text := ""
-	for _, raw := range c.Parts {
-		p := transcript.PartOf(raw)
+	for _, p := range c.Parts {
 		switch {
 		case p.Response != nil && slices.Contains(q.open, p.Response.ID):
 			q.answers[p.Response.ID] = p.Response.Response
@@ -97,7 +96,7 @@ func takesText(c transcript.Content) bool {
 	if len(c.Parts) != 1 {
 		return false
 	}
-	p := transcript.PartOf(c.Parts[0])
+	p := c.Parts[0]
 	var asked struct {
 		Schema struct {
 			Type string `json:"type"`

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // result handles the result of a tool call. It waits while other calls of the item are
@@ -41,10 +42,8 @@ func (r *reader) emitResult(e event) error {
 		}
 	}
 	record.Messages = []string{e.MessageID}
-	parts := append([]any{map[string]any{"function_response": map[string]any{
-		"id": e.ToolCallID, "name": r.names[e.ToolCallID], "response": response,
-	}}}, files...)
-	return r.event(map[string]any{"content": map[string]any{"role": "user", "parts": parts}}, record)
+	parts := append([]content.Part{content.Answer(e.ToolCallID, r.names[e.ToolCallID], response)}, files...)
+	return r.event(map[string]any{"content": content.Content{Role: "user", Parts: parts}}, record)
 }
 
 // wrapped returns a text as a function's response: an object whose result is the
@@ -59,7 +58,7 @@ func wrapped(text string) (json.RawMessage, error) {
 
 // resultContent splits the content of a result, a string or a list of parts, into its
 // text and its files.
-func (r *reader) resultContent(raw json.RawMessage) (text string, files []any, err error) {
+func (r *reader) resultContent(raw json.RawMessage) (text string, files []content.Part, err error) {
 	if json.Unmarshal(raw, &text) == nil {
 		return text, nil, nil
 	}
@@ -70,8 +69,8 @@ func (r *reader) resultContent(raw json.RawMessage) (text string, files []any, e
 	var texts []string
 	for _, p := range parts {
 		part := p.contentPart()
-		if said, ok := part["text"].(string); ok {
-			texts = append(texts, said)
+		if part.Text != nil {
+			texts = append(texts, *part.Text)
 			continue
 		}
 		files = append(files, part)

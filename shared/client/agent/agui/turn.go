@@ -2,7 +2,6 @@ package agui
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
@@ -23,7 +22,7 @@ type turn struct {
 
 // fromModel adds a part of a model's content. Thinking goes back only to the agent
 // that thought it, since agents of older versions of AG-UI refuse such messages.
-func (t *turn) fromModel(part int, p transcript.Part, raw json.RawMessage) {
+func (t *turn) fromModel(part int, p transcript.Part) {
 	id := t.record.message(part)
 	switch {
 	case p.Thought && id != "" && p.Text != nil:
@@ -36,7 +35,7 @@ func (t *turn) fromModel(part int, p transcript.Part, raw json.RawMessage) {
 	case p.Text != nil:
 		t.say(id, *p.Text)
 	default:
-		t.say(id, transcript.InWords(p, raw))
+		t.say(id, p.InWords())
 	}
 }
 

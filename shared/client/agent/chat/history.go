@@ -75,8 +75,8 @@ func messagesOf(chat agentconfig.Chat, req run.Request) []message {
 func (h *history) add(e session.Event) {
 	c := transcript.ContentOf(e)
 	turn := turn{assistant: c.FromModel(e), system: c.InstructionsRole(e) != "", record: recordOf(e, h.chat.Model)}
-	for _, raw := range c.Parts {
-		turn.add(h, transcript.PartOf(raw), raw)
+	for _, p := range c.Parts {
+		turn.add(h, p)
 	}
 	h.say(turn)
 }

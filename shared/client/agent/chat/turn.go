@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -20,7 +19,7 @@ type turn struct {
 	record    record
 }
 
-func (t *turn) add(h *history, p transcript.Part, raw json.RawMessage) {
+func (t *turn) add(h *history, p transcript.Part) {
 	switch {
 	case p.Thought && p.Text != nil:
 		t.thinking += *p.Text
@@ -36,7 +35,7 @@ func (t *turn) add(h *history, p transcript.Part, raw json.RawMessage) {
 	case p.Response != nil:
 		t.text(fmt.Sprintf("[response of %s: %s]", p.Response.Name, p.Response.Response))
 	case t.assistant || t.system || !t.attach(p):
-		t.text(transcript.InWords(p, raw))
+		t.text(p.InWords())
 	}
 }
 

@@ -65,8 +65,8 @@ type said struct {
 func (in *inputs) add(e session.Event) {
 	c := transcript.ContentOf(e)
 	s := said{assistant: c.FromModel(e), system: c.InstructionsRole(e)}
-	for _, raw := range c.Parts {
-		in.addPart(&s, transcript.PartOf(raw), raw)
+	for _, p := range c.Parts {
+		in.addPart(&s, p)
 	}
 	s.endMessage()
 	items := s.items
@@ -80,7 +80,7 @@ func (in *inputs) add(e session.Event) {
 	in.items, in.open = append(in.items, items...), s.open
 }
 
-func (in *inputs) addPart(s *said, p transcript.Part, raw json.RawMessage) {
+func (in *inputs) addPart(s *said, p transcript.Part) {
 	switch {
 	case p.Thought:
 	case p.Text != nil:
@@ -91,7 +91,7 @@ func (in *inputs) addPart(s *said, p transcript.Part, raw json.RawMessage) {
 	case p.Response != nil:
 		s.text(fmt.Sprintf("[response of %s: %s]", p.Response.Name, p.Response.Response))
 	case s.assistant || s.system != "" || !s.attach(p):
-		s.text(transcript.InWords(p, raw))
+		s.text(p.InWords())
 	}
 }
 

@@ -3,12 +3,12 @@
 package transcript
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -16,53 +16,26 @@ import (
 // Content is the part of an event's content that a chat can represent.
 type Content struct {
 	Role  string
-	Parts []json.RawMessage
+	Parts []Part
 }
 
 // Part is a part of a content, of the shapes that agents can be sent; several members may
-// be set.
-type Part struct {
-	Text    *string `json:"text"`
-	Thought bool    `json:"thought"`
-	Call    *struct {
-		ID   string          `json:"id"`
-		Name string          `json:"name"`
-		Args json.RawMessage `json:"args"`
-	} `json:"function_call"`
-	Response *struct {
-		ID       string          `json:"id"`
-		Name     string          `json:"name"`
-		Response json.RawMessage `json:"response"`
-	} `json:"function_response"`
-	Inline *struct {
-		MimeType string `json:"mime_type"`
-		Name     string `json:"display_name"`
-		Data     string `json:"data"`
-	} `json:"inline_data"`
-	File *struct {
-		MimeType string `json:"mime_type"`
-		Name     string `json:"display_name"`
-		URI      string `json:"file_uri"`
-	} `json:"file_data"`
-}
+// be set. Of a part of another shape none is, and InWords describes it by its JSON.
+type Part struct{ content.Part }
 
-// ContentOf returns an event's content; none for an event without one. Sessions keep
-// contents of every shape: what are no parts is one part, and what is no role is none, so
-// that no event ends the runs after it.
+// ContentOf returns an event's content; none for an event without one. What is no list of
+// parts is one part, and what is no role is none, so that no event ends the runs after it.
 func ContentOf(e session.Event) Content {
-	raw := e.Fields["content"]
-	if jsonx.IsNull(raw) {
-		return Content{}
-	}
-	var c struct{ Role, Parts json.RawMessage }
-	if json.Unmarshal(raw, &c) != nil {
-		return Content{Parts: []json.RawMessage{raw}} // no object
-	}
-	out := Content{Role: jsonx.Text(c.Role)}
-	if parts, ok := jsonx.Elements(c.Parts); ok {
-		out.Parts = parts
-	} else if !jsonx.IsNull(c.Parts) {
-		out.Parts = []json.RawMessage{c.Parts}
+	c, _ := content.Parse(e.Fields["content"])
+	out := Content{Role: c.Role, Parts: make([]Part, len(c.Parts))}
+	for i, p := range c.Parts {
+		if p.Call != nil && p.Call.Name == "" || p.Inline != nil && !content.IsBase64(p.Inline.Data) {
+			p = p.Unknown()
+		}
+		if p.Call != nil {
+			p.Call.Args = ObjectOr(p.Call.Args, "args")
+		}
+		out.Parts[i] = Part{p}
 	}
 	return out
 }
@@ -81,21 +54,6 @@ func (c Content) InstructionsRole(e session.Event) string {
 	return ""
 }
 
-// PartOf returns a part of a content, in a shape that agents accept; an empty one for a
-// part of another shape, which InWords then describes by its JSON.
-func PartOf(raw json.RawMessage) Part {
-	var p Part
-	switch {
-	case json.Unmarshal(raw, &p) != nil:
-		return Part{}
-	case p.Call != nil && p.Call.Name == "", p.Inline != nil && !IsBase64(p.Inline.Data):
-		return Part{}
-	case p.Call != nil:
-		p.Call.Args = ObjectOr(p.Call.Args, "args")
-	}
-	return p
-}
-
 // ObjectOr returns a value that must be an object: another value becomes its member.
 func ObjectOr(raw json.RawMessage, member string) json.RawMessage {
 	switch {
@@ -107,28 +65,19 @@ func ObjectOr(raw json.RawMessage, member string) json.RawMessage {
 	return json.RawMessage(`{"` + member + `":` + string(raw) + `}`)
 }
 
-// DataURL returns the data URL of a part's bytes. ADK encodes them in the URL-safe
-// alphabet, which data URLs do not use.
-func DataURL(mimeType, data string) string {
-	return "data:" + mimeType + ";base64," + StandardBase64(data)
-}
-
-// StandardBase64 returns base64 of the URL-safe alphabet in the standard one.
-func StandardBase64(data string) string { return strings.NewReplacer("-", "+", "_", "/").Replace(data) }
-
 // InWords describes a part that a model cannot be sent: a part of an unknown shape
 // by its JSON. A file of text is followed by its text.
-func InWords(p Part, raw json.RawMessage) string {
+func (p Part) InWords() string {
 	text, isText := p.attachedText()
 	switch {
 	case isText:
-		return strings.TrimSpace("[attached: "+p.Inline.MimeType+" "+p.Inline.Name) + "]\n" + text
+		return strings.TrimSpace("[attached: "+p.Inline.MIMEType+" "+p.Inline.Name) + "]\n" + text
 	case p.Inline != nil:
-		return strings.TrimSpace("[attached: "+p.Inline.MimeType+" "+p.Inline.Name) + "]"
+		return strings.TrimSpace("[attached: "+p.Inline.MIMEType+" "+p.Inline.Name) + "]"
 	case p.File != nil:
-		return strings.TrimSpace("[file: "+p.File.MimeType+" "+p.File.URI) + "]"
+		return strings.TrimSpace("[file: "+p.File.MIMEType+" "+p.File.URI) + "]"
 	}
-	return string(raw)
+	return string(p.Raw())
 }
 
 // OpenCall is a function call that has no response yet.
@@ -161,10 +110,4 @@ func CurrentState(req run.Request) session.Values {
 		state.Apply(e.StateDelta)
 	}
 	return state
-}
-
-// IsBase64 reports whether a text is bytes in base64 of either alphabet.
-func IsBase64(text string) bool {
-	_, err := base64.RawStdEncoding.DecodeString(StandardBase64(strings.TrimRight(text, "=")))
-	return err == nil && text != ""
 }

@@ -5,15 +5,17 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // Image returns the address of an image that a model can be sent, as a data URL or at
 // a web server; "" for any other part.
 func (p Part) Image() string {
 	switch {
-	case p.Inline != nil && strings.HasPrefix(p.Inline.MimeType, "image/"):
-		return DataURL(p.Inline.MimeType, p.Inline.Data)
-	case p.File != nil && strings.HasPrefix(p.File.MimeType, "image/") && isWebAddress(p.File.URI):
+	case p.Inline != nil && strings.HasPrefix(p.Inline.MIMEType, "image/"):
+		return content.DataURL(p.Inline.MIMEType, p.Inline.Data)
+	case p.File != nil && strings.HasPrefix(p.File.MIMEType, "image/") && isWebAddress(p.File.URI):
 		return p.File.URI
 	}
 	return ""
@@ -22,16 +24,16 @@ func (p Part) Image() string {
 // Document returns the name and the data URL of a document of one of the types that
 // models read; ok is false for any other part.
 func (p Part) Document(types ...string) (name, data string, ok bool) {
-	if p.Inline == nil || !isOfType(p.Inline.MimeType, types) {
+	if p.Inline == nil || !isOfType(p.Inline.MIMEType, types) {
 		return "", "", false
 	}
 	if name = p.Inline.Name; name == "" {
 		name = "file"
-		if p.Inline.MimeType == PDF {
+		if p.Inline.MIMEType == PDF {
 			name = "file.pdf"
 		}
 	}
-	return name, DataURL(p.Inline.MimeType, p.Inline.Data), true
+	return name, content.DataURL(p.Inline.MIMEType, p.Inline.Data), true
 }
 
 // DocumentAddress returns the address of a document of one of the types, or of an
@@ -40,7 +42,7 @@ func (p Part) DocumentAddress(types ...string) string {
 	if p.File == nil || !isWebAddress(p.File.URI) {
 		return ""
 	}
-	if kind := p.File.MimeType; kind != "" && kind != "application/octet-stream" && !isOfType(kind, types) {
+	if kind := p.File.MIMEType; kind != "" && kind != "application/octet-stream" && !isOfType(kind, types) {
 		return ""
 	}
 	return p.File.URI
@@ -70,10 +72,10 @@ func isWebAddress(uri string) bool {
 
 // attachedText returns the text of a file of text, which any model can be sent.
 func (p Part) attachedText() (text string, ok bool) {
-	if p.Inline == nil || !strings.HasPrefix(p.Inline.MimeType, "text/") && p.Inline.MimeType != "application/json" {
+	if p.Inline == nil || !strings.HasPrefix(p.Inline.MIMEType, "text/") && p.Inline.MIMEType != "application/json" {
 		return "", false
 	}
-	data := strings.TrimRight(StandardBase64(p.Inline.Data), "=")
+	data := strings.TrimRight(content.StandardBase64(p.Inline.Data), "=")
 	bytes, err := base64.RawStdEncoding.DecodeString(data)
 	return string(bytes), err == nil && len(bytes) > 0 && utf8.Valid(bytes)
 }
