@@ -43,6 +43,15 @@ func Parse(raw json.RawMessage) (c Content, ok bool) {
 	return c, ok
 }
 
+// RoleOf returns the role of a content; "" if it has none.
+func RoleOf(raw json.RawMessage) string {
+	var of struct{ Role string }
+	if json.Unmarshal(raw, &of) != nil {
+		return ""
+	}
+	return of.Role
+}
+
 // Check returns a fault for a content that an event may not have.
 func Check(raw json.RawMessage, pointer string) error {
 	if !jsonx.IsNull(raw) && !jsonx.IsObject(raw) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
 
@@ -34,10 +35,10 @@ func (g given) message(at string) conversation.Given {
 }
 
 // parts returns the content of a person's message as parts of an event.
-func (g given) parts(at string) ([]conversation.Part, error) {
+func (g given) parts(at string) ([]content.Part, error) {
 	var said string
 	if json.Unmarshal(g.Content, &said) == nil && !jsonx.IsNull(g.Content) {
-		return []conversation.Part{conversation.TextPart(said)}, nil
+		return []content.Part{content.Text(said)}, nil
 	}
 	var list []struct {
 		Type     string
@@ -50,12 +51,12 @@ func (g given) parts(at string) ([]conversation.Part, error) {
 	if !jsonx.IsArray(g.Content) || json.Unmarshal(g.Content, &list) != nil {
 		return nil, fault.Field(fault.Invalid, at+"/content", "must be a string or a list of parts")
 	}
-	var parts []conversation.Part
+	var parts []content.Part
 	for i, p := range list {
 		partAt := at + "/content/" + strconv.Itoa(i)
 		switch {
 		case p.Source == nil && p.Text != nil:
-			parts = append(parts, conversation.TextPart(*p.Text))
+			parts = append(parts, content.Text(*p.Text))
 		case p.Type == "binary":
 			file, err := binary(partAt, p.MIMEType, p.Data, p.URL, p.ID, p.Filename)
 			if err != nil {
@@ -80,22 +81,22 @@ func (g given) parts(at string) ([]conversation.Part, error) {
 
 // binary returns a file as clients before 1.0 send it: its bytes, its address, or an id
 // that only its provider can find.
-func binary(at, mediaType, data, url, id, filename string) (conversation.Part, error) {
+func binary(at, mediaType, data, url, id, filename string) (content.Part, error) {
 	metadata, err := jsonx.Marshal(map[string]any{"filename": filename})
 	if err != nil {
-		return nil, err
+		return content.Part{}, err
 	}
 	for _, s := range []struct{ member, kind, value string }{{"data", "data", data}, {"url", "url", url}, {"id", "id", id}} {
 		if s.value != "" {
 			return Source{Type: s.kind, Value: s.value, MIMEType: &mediaType}.part(at+"/"+s.member, metadata)
 		}
 	}
-	return nil, fault.Field(fault.Invalid, at, "must have data, a url or an id")
+	return content.Part{}, fault.Field(fault.Invalid, at, "must have data, a url or an id")
 }
 
 // part returns a file as a part of an event. A file that only its provider can find is
 // described in words. at is the JSON pointer of the value.
-func (s Source) part(at string, metadata json.RawMessage) (conversation.Part, error) {
+func (s Source) part(at string, metadata json.RawMessage) (content.Part, error) {
 	mediaType := ""
 	if s.MIMEType != nil {
 		mediaType = *s.MIMEType
@@ -103,13 +104,13 @@ func (s Source) part(at string, metadata json.RawMessage) (conversation.Part, er
 	switch s.Type {
 	case "data":
 		if !conversation.IsBase64(s.Value) {
-			return nil, fault.Field(fault.Invalid, at, "must be base64")
+			return content.Part{}, fault.Field(fault.Invalid, at, "must be base64")
 		}
 		var named struct{ Filename string }
 		if json.Unmarshal(metadata, &named) != nil {
 			named.Filename = ""
 		}
-		return conversation.DataPart(mediaType, s.Value, named.Filename), nil
+		return content.Data(mediaType, s.Value, named.Filename), nil
 	case "url":
 		if data, inline := strings.CutPrefix(s.Value, "data:"); inline {
 			head, value, _ := strings.Cut(data, ";base64,")
@@ -117,11 +118,11 @@ func (s Source) part(at string, metadata json.RawMessage) (conversation.Part, er
 			return Source{Type: "data", Value: value, MIMEType: &mediaType}.part(at, metadata)
 		}
 		if !conversation.IsAddress(s.Value) {
-			return nil, fault.Field(fault.Invalid, at, "must be an address")
+			return content.Part{}, fault.Field(fault.Invalid, at, "must be an address")
 		}
-		return conversation.URLPart(mediaType, s.Value), nil
+		return content.Address(mediaType, s.Value, ""), nil
 	}
-	return conversation.NamedPart(mediaType, s.Value), nil
+	return content.Named(mediaType, s.Value), nil
 }
 
 // response returns the content of a tool's message as a function's response.

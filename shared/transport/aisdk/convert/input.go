@@ -10,6 +10,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
@@ -90,12 +91,12 @@ func questions(turns []*turn, answer string) []conversation.Given {
 }
 
 // parts returns a user's message as parts of an event.
-func (m Given) parts() ([]conversation.Part, error) {
-	var parts []conversation.Part
+func (m Given) parts() ([]content.Part, error) {
+	var parts []content.Part
 	for i, p := range m.Parts {
 		switch p.Type {
 		case "text":
-			parts = append(parts, conversation.TextPart(p.Text))
+			parts = append(parts, content.Text(p.Text))
 		case "file":
 			file, err := p.file(m.at + "/parts/" + strconv.Itoa(i) + "/url")
 			if err != nil {
@@ -110,22 +111,22 @@ func (m Given) parts() ([]conversation.Part, error) {
 	return parts, nil
 }
 
-func (p GivenPart) file(at string) (conversation.Part, error) {
+func (p GivenPart) file(at string) (content.Part, error) {
 	data, ok := strings.CutPrefix(p.URL, "data:")
 	if !ok {
 		if p.URL == "" {
-			return nil, fault.Field(fault.Invalid, at, "is required")
+			return content.Part{}, fault.Field(fault.Invalid, at, "is required")
 		}
 		if !conversation.IsAddress(p.URL) {
-			return nil, fault.Field(fault.Invalid, at, "must be an address, or a data URL")
+			return content.Part{}, fault.Field(fault.Invalid, at, "must be an address, or a data URL")
 		}
-		return conversation.URLPart(p.MediaType, p.URL), nil
+		return content.Address(p.MediaType, p.URL, ""), nil
 	}
 	head, value, ok := strings.Cut(data, ";base64,")
 	if value, err := url.PathUnescape(value); ok && err == nil && conversation.IsBase64(value) {
-		return conversation.DataPart(cmp.Or(p.MediaType, head), value, p.Filename), nil
+		return content.Data(cmp.Or(p.MediaType, head), value, p.Filename), nil
 	}
-	return nil, fault.Field(fault.Invalid, at, "must have its data in base64")
+	return content.Part{}, fault.Field(fault.Invalid, at, "must have its data in base64")
 }
 
 // answers adds the front end's outputs of calls, and its approvals, that the session

@@ -3,6 +3,7 @@ package conversation
 import (
 	"strconv"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -51,13 +52,13 @@ type callAt struct {
 func newCalls() *calls { return &calls{used: map[string]bool{}, byAt: map[callAt]*Call{}} }
 
 // begin adds the call in a part of an event.
-func (c *calls) begin(e session.Event, i int, m member) *Call {
-	shown := m.Call.ID
+func (c *calls) begin(e session.Event, i int, call *content.Call) *Call {
+	shown := call.ID
 	if shown == "" || c.used[shown] {
 		shown = e.ID + ":" + strconv.Itoa(i)
 	}
 	c.used[shown] = true
-	one := &Call{ID: shown, Name: m.Call.Name, Run: e.InvocationID, event: e.ID, part: i, own: m.Call.ID}
+	one := &Call{ID: shown, Name: call.Name, Run: e.InvocationID, event: e.ID, part: i, own: call.ID}
 	c.list = append(c.list, one)
 	c.byAt[callAt{e.ID, i}] = one
 	return one
@@ -68,14 +69,14 @@ func (c *calls) at(event string, part int) *Call { return c.byAt[callAt{event, p
 
 // answer returns the call that a response is for and marks it; nil without one. A
 // response without an id is for the first open call with its name.
-func (c *calls) answer(m member, byPerson bool) *Call {
+func (c *calls) answer(r *content.Response, byPerson bool) *Call {
 	var found *Call
 	for _, one := range c.list {
-		if m.Response.ID == "" && !one.Answered && one.Name == m.Response.Name {
+		if r.ID == "" && !one.Answered && one.Name == r.Name {
 			found = one
 			break
 		}
-		if m.Response.ID != "" && one.own == m.Response.ID && (found == nil || !one.Answered) {
+		if r.ID != "" && one.own == r.ID && (found == nil || !one.Answered) {
 			found = one
 		}
 	}

@@ -1,23 +1,16 @@
 package conversation
 
 import (
-	"encoding/base64"
 	"net/url"
 	"strings"
+
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // IsBase64 reports whether a text is bytes in base64, of the alphabet of addresses or the
 // usual one, with or without padding.
 func IsBase64(text string) bool {
-	if text == "" {
-		return false
-	}
-	usual := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
-	if padding := len(text) - len(strings.TrimRight(text, "=")); padding > 0 && len(text)%4 != 0 {
-		return false
-	}
-	_, err := base64.RawStdEncoding.DecodeString(usual)
-	return err == nil
+	return content.IsBase64(text) && (!strings.HasSuffix(text, "=") || len(text)%4 == 0)
 }
 
 // IsAddress reports whether a text is an absolute address. One of http or https has a

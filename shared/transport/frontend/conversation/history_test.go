@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
@@ -75,7 +76,7 @@ func (d *drawn) output(t *rapid.T, run string) {
 func (d *drawn) drawInput(t *rapid.T) conversation.Input {
 	var list []conversation.Given
 	add := func(id, role string) {
-		list = append(list, conversation.Given{ID: id, Role: role, Parts: []conversation.Part{conversation.TextPart(id)}})
+		list = append(list, conversation.Given{ID: id, Role: role, Parts: []content.Part{content.Text(id)}})
 	}
 	messages := conversation.NewThread(d.events).Messages()
 	from := rapid.IntRange(0, len(messages)).Draw(t, "from")

@@ -3,6 +3,7 @@ package conversation
 import (
 	"encoding/json"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -27,7 +28,7 @@ type Input struct {
 type Given struct {
 	ID, Role string
 	// Parts is the content of a person's message.
-	Parts []Part
+	Parts []content.Part
 	// CallID is the call, by its id for front ends, that a tool's message answers.
 	CallID string
 	// Response is a tool's answer, an object.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -59,9 +60,8 @@ func Instructs(role string) bool { return role == System || role == Developer }
 // InputRole returns the role of an input: User, or that of instructions, which a client
 // of another protocol gave as a message of the conversation.
 func InputRole(e session.Event) string {
-	var c struct{ Role string }
-	if json.Unmarshal(e.Fields["content"], &c) == nil && Instructs(c.Role) {
-		return c.Role
+	if role := content.RoleOf(e.Fields["content"]); Instructs(role) {
+		return role
 	}
 	return User
 }

@@ -3,45 +3,12 @@ package conversation
 import (
 	"cmp"
 	"encoding/json"
-	"strings"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
-
-// Part is a part of an event's content.
-type Part map[string]any
-
-// TextPart returns a text as a part.
-func TextPart(text string) Part { return Part{"text": text} }
-
-// DataPart returns a file as a part: its bytes in base64. mediaType and filename may be
-// "".
-func DataPart(mediaType, data, filename string) Part {
-	inline := Part{"data": data}
-	inline.set("mime_type", mediaType)
-	inline.set("display_name", filename)
-	return Part{"inline_data": inline}
-}
-
-// URLPart returns a file at an address as a part. mediaType may be "".
-func URLPart(mediaType, url string) Part {
-	file := Part{"file_uri": url}
-	file.set("mime_type", mediaType)
-	return Part{"file_data": file}
-}
-
-// NamedPart returns a file that only its provider can find, in words.
-func NamedPart(mediaType, name string) Part {
-	return TextPart("[file: " + strings.TrimSpace(mediaType+" "+name) + "]")
-}
-
-func (p Part) set(name, value string) {
-	if value != "" {
-		p[name] = value
-	}
-}
 
 // TextResponse returns the text of a tool's message as a function's response: the
 // object that it is, or one whose only member, result, is the text, also if that is an
@@ -58,15 +25,10 @@ func ErrorResponse(text string) (json.RawMessage, error) {
 	return jsonx.Marshal(map[string]any{"error": text})
 }
 
-// contentOf returns the content of an input.
-func contentOf(parts []Part) (json.RawMessage, error) {
-	return jsonx.Marshal(map[string]any{"role": User, "parts": parts})
-}
-
 // inputEvent returns the input with a content that was created from a message; "" for
 // an answer to a call.
-func inputEvent(messageID string, parts []Part) (session.Event, error) {
-	raw, err := contentOf(parts)
+func inputEvent(messageID string, parts []content.Part) (session.Event, error) {
+	raw, err := content.Content{Role: User, Parts: parts}.JSON()
 	if err != nil {
 		return session.Event{}, err
 	}
@@ -81,8 +43,8 @@ func setOrigin(e *session.Event, o origin) error {
 }
 
 // responsePart returns the response of a call as a part.
-func responsePart(c *Call, value json.RawMessage) Part {
-	return Part{"function_response": map[string]any{"id": cmp.Or(c.own, c.ID), "name": c.Name, "response": value}}
+func responsePart(c *Call, value json.RawMessage) content.Part {
+	return content.Answer(cmp.Or(c.own, c.ID), c.Name, value)
 }
 
 // response returns the answer to a call as a function's response. A cancelled one has

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -54,8 +55,8 @@ func (in Input) answersCalls(from int) bool {
 }
 
 // answers returns the responses to the calls that are answered.
-func (in Input) answers(t *Thread) ([]Part, error) {
-	var parts []Part
+func (in Input) answers(t *Thread) ([]content.Part, error) {
+	var parts []content.Part
 	for _, a := range in.Answers {
 		c := t.view.calls.shownAs(a.CallID)
 		if c == nil && t.partial {
@@ -106,7 +107,7 @@ func (in Input) checkCovered(t *Thread) error {
 
 // parts returns a message as the parts of an input; none if it is not input or its
 // call was answered before.
-func (m Given) parts(t *Thread) ([]Part, error) {
+func (m Given) parts(t *Thread) ([]content.Part, error) {
 	switch m.Role {
 	case User:
 		return m.Parts, m.Err
@@ -121,7 +122,7 @@ func (m Given) parts(t *Thread) ([]Part, error) {
 		if c.Answered {
 			return nil, nil
 		}
-		return []Part{responsePart(c, m.Response)}, m.Err
+		return []content.Part{responsePart(c, m.Response)}, m.Err
 	}
 	return nil, nil // the agent's, or instructions, which a session does not have
 }

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // Repeats returns an error if the request differs from the one that began a run of the
@@ -31,7 +32,7 @@ func (in Input) Repeats(h History, runID string) error {
 		if m.Err != nil {
 			return m.Err
 		}
-		raw, err := contentOf(m.Parts)
+		raw, err := content.Content{Role: User, Parts: m.Parts}.JSON()
 		if err != nil {
 			return err
 		}

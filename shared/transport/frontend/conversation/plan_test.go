@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
@@ -35,7 +36,7 @@ func dialogue(runs int) []session.Event {
 func listed(ids ...string) []conversation.Given {
 	out := make([]conversation.Given, len(ids))
 	for i, id := range ids {
-		out[i] = conversation.Given{ID: id, Role: "user", Parts: []conversation.Part{conversation.TextPart(id)}}
+		out[i] = conversation.Given{ID: id, Role: "user", Parts: []content.Part{content.Text(id)}}
 		if id[0] == 'a' || id[0] == 'x' {
 			out[i].Role = "assistant"
 		}
@@ -176,7 +177,7 @@ func TestRepeats(t *testing.T) {
 		"accepts an empty list":          {listed(), true},
 		"refuses another message":        {listed("u0", "a0", "n"), false},
 		"refuses another text": {
-			[]conversation.Given{{ID: "u1", Role: "user", Parts: []conversation.Part{conversation.TextPart("other")}}}, false,
+			[]conversation.Given{{ID: "u1", Role: "user", Parts: []content.Part{content.Text("other")}}}, false,
 		},
 	} {
 		err := request(c.list).Repeats(whole(dialogue(2)), "r1")

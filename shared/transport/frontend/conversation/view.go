@@ -3,9 +3,9 @@ package conversation
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -82,12 +82,12 @@ func NewView() *View {
 
 // Pieces returns the parts of the next event, or again those of one that has changed.
 func (v *View) Pieces(e session.Event) []Piece {
-	parts, raws := partsOf(e)
+	c, _ := content.Parse(e.Fields["content"])
 	long := e.LongRunningCalls()
-	out := make([]Piece, len(parts))
-	for i, p := range parts {
+	out := make([]Piece, len(c.Parts))
+	for i, p := range c.Parts {
 		out[i] = v.piece(e, i, p, long)
-		out[i].Raw = raws[i]
+		out[i].Raw = p.Raw()
 	}
 	if e.Status == session.EventFailed && !v.failed[e.ID] {
 		v.failed[e.ID] = true
@@ -96,8 +96,8 @@ func (v *View) Pieces(e session.Event) []Piece {
 	return out
 }
 
-func (v *View) piece(e session.Event, i int, p member, long []string) Piece {
-	switch p.kind() {
+func (v *View) piece(e session.Event, i int, p content.Part, long []string) Piece {
+	switch kindOf(p) {
 	case PieceText:
 		return Piece{Kind: PieceText, Text: *p.Text}
 	case PieceThought:
@@ -105,43 +105,42 @@ func (v *View) piece(e session.Event, i int, p member, long []string) Piece {
 	case PieceCall:
 		one := v.calls.at(e.ID, i)
 		if one == nil {
-			one = v.calls.begin(e, i, p)
+			one = v.calls.begin(e, i, p.Call)
 		}
-		one.Args, one.Waits = p.args(), slices.Contains(long, p.Call.ID)
+		one.Args, one.Waits = argsOf(p.Call), slices.Contains(long, p.Call.ID)
 		return Piece{
 			Kind: PieceCall, Text: one.Args, CallID: one.ID, GivenID: p.Call.ID, Name: one.Name, Waits: one.Waits,
 			Interrupt: one.Name == InterruptCall,
 		}
 	case PieceResponse:
-		return v.response(callAt{e.ID, i}, p, IsInput(e))
+		return v.response(callAt{e.ID, i}, p.Response, IsInput(e))
 	case PieceFile:
-		return p.file()
+		return fileOf(p)
 	case PieceOther:
 	}
 	return Piece{Kind: PieceOther}
 }
 
-func (v *View) response(at callAt, p member, byPerson bool) Piece {
+func (v *View) response(at callAt, r *content.Response, byPerson bool) Piece {
 	of, known := v.answered[at]
 	if !known {
-		of = v.calls.answer(p, byPerson)
+		of = v.calls.answer(r, byPerson)
 		v.answered[at] = of
 	}
-	out := Piece{Kind: PieceResponse, GivenID: p.Response.ID, Name: p.Response.Name, Value: p.Response.Response}
+	out := Piece{Kind: PieceResponse, GivenID: r.ID, Name: r.Name, Value: r.Response}
 	if of == nil { // or it is older than what was read
-		out.Interrupt = p.Response.Name == InterruptCall
+		out.Interrupt = r.Name == InterruptCall
 		return out
 	}
 	out.CallID, out.Interrupt = of.ID, of.Name == InterruptCall
 	return out
 }
 
-func (m member) file() Piece {
-	if m.Inline == nil {
-		return Piece{Kind: PieceFile, URL: m.File.URI, MediaType: m.File.MIMEType}
+func fileOf(p content.Part) Piece {
+	if p.Inline == nil {
+		return Piece{Kind: PieceFile, URL: p.File.URI, MediaType: p.File.MIMEType}
 	}
-	data := strings.NewReplacer("-", "+", "_", "/").Replace(m.Inline.Data)
-	return Piece{Kind: PieceFile, Data: data, MediaType: m.Inline.MIMEType, Filename: m.Inline.Name}
+	return Piece{Kind: PieceFile, Data: content.StandardBase64(p.Inline.Data), MediaType: p.Inline.MIMEType, Filename: p.Inline.Name}
 }
 
 // Open returns the calls of a session that a person has to answer. over reports whether

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
@@ -86,7 +87,7 @@ type built struct {
 	author  string
 	role    string // "" is the author's
 	answers bool   // only outputs of calls
-	parts   []conversation.Part
+	parts   []content.Part
 	waiting []string // ids of calls
 }
 
@@ -95,13 +96,10 @@ func (b *builder) add(g Given) error {
 	case g.agents:
 		e := b.open(b.agent, g.answer)
 		e.parts = append(e.parts, g.parts...)
-		for _, p := range g.parts {
-			if call, ok := p["function_call"].(map[string]any); ok {
-				id, name := call["id"].(string), call["name"].(string)
-				b.calls[id] = Called{id, name}
-				if g.waits {
-					e.waiting = append(e.waiting, id)
-				}
+		if g.call != nil {
+			b.calls[g.call.ID] = *g.call
+			if g.waits {
+				e.waiting = append(e.waiting, g.call.ID)
 			}
 		}
 	case g.answersAt != "":
@@ -114,10 +112,7 @@ func (b *builder) add(g Given) error {
 			id = g.answers
 		}
 		e := b.open(conversation.User, true)
-		e.parts = append(e.parts, conversation.Part{"function_response": map[string]any{
-			"id": id, "name": call.Name, "response": g.output,
-		}})
-		e.parts = append(e.parts, g.parts...)
+		e.parts = append(append(e.parts, content.Answer(id, call.Name, g.output)), g.parts...)
 	default:
 		b.events = append(b.events, &built{author: conversation.User, role: g.role, parts: g.parts})
 	}
@@ -148,7 +143,7 @@ func (e *built) event() (session.Event, error) {
 			return out, err
 		}
 	}
-	out.Fields["content"], err = jsonx.Marshal(map[string]any{"role": role, "parts": e.parts})
+	out.Fields["content"], err = content.Content{Role: role, Parts: e.parts}.JSON()
 	return out, err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
 
@@ -21,7 +22,8 @@ type Given struct {
 	// answers is the id of the call that an output is for, and output is that.
 	answers, answersAt string
 	output             json.RawMessage
-	parts              []conversation.Part
+	call               *Called // that parts begin
+	parts              []content.Part
 }
 
 // parseInput reads a text, or a list of items.
@@ -32,7 +34,7 @@ func parseInput(o jsonx.Object, name string) ([]Given, error) {
 	case jsonx.IsNull(raw):
 		return nil, fault.Field(fault.Malformed, at, "is required")
 	case json.Unmarshal(raw, &text) == nil:
-		return []Given{{at: at, role: conversation.User, parts: []conversation.Part{conversation.TextPart(text)}}}, nil
+		return []Given{{at: at, role: conversation.User, parts: []content.Part{content.Text(text)}}}, nil
 	}
 	items, err := o.Array(name)
 	if err != nil {
@@ -86,12 +88,12 @@ func parseItem(o jsonx.Object) (g Given, err error) {
 		if err == nil && !ok {
 			err = fault.Field(fault.Invalid, o.Pointer("file_url"), "must have its data in base64")
 		}
-		return Given{agents: true, parts: []conversation.Part{part}}, err
+		return Given{agents: true, parts: []content.Part{part}}, err
 	case TypePart:
 		part, err := o.Object("part")
-		g = Given{agents: true, parts: []conversation.Part{{}}}
-		for name, value := range part.Members {
-			g.parts[0][name] = value
+		g = Given{agents: true, parts: []content.Part{{}}}
+		if part.Members != nil {
+			g.parts[0] = content.ParsePart(o.Members["part"])
 		}
 		return g, err
 	}
@@ -114,7 +116,7 @@ func parseMessage(o jsonx.Object) (g Given, err error) {
 	if g.parts, err = parseContent(o, "content"); err != nil {
 		return g, err
 	}
-	notText := func(p conversation.Part) bool { return p["text"] == nil }
+	notText := func(p content.Part) bool { return p.Text == nil }
 	if role != conversation.User && slices.ContainsFunc(g.parts, notText) {
 		return g, fault.Field(fault.Invalid, o.Pointer("content"), "must be a text")
 	}
@@ -125,10 +127,10 @@ func parseMessage(o jsonx.Object) (g Given, err error) {
 func (g Given) instructs() bool { return conversation.Instructs(g.role) }
 
 // parseContent reads a text, or a list of content parts.
-func parseContent(o jsonx.Object, name string) ([]conversation.Part, error) {
+func parseContent(o jsonx.Object, name string) ([]content.Part, error) {
 	var text string
 	if raw := o.Members[name]; !jsonx.IsNull(raw) && json.Unmarshal(raw, &text) == nil {
-		return []conversation.Part{conversation.TextPart(text)}, nil
+		return []content.Part{content.Text(text)}, nil
 	}
 	items, err := o.Array(name)
 	if err != nil || !o.Has(name) {
@@ -137,7 +139,7 @@ func parseContent(o jsonx.Object, name string) ([]conversation.Part, error) {
 	if len(items) == 0 {
 		return nil, fault.Field(fault.Invalid, o.Pointer(name), "must not be empty")
 	}
-	parts := make([]conversation.Part, len(items))
+	parts := make([]content.Part, len(items))
 	for i, raw := range items {
 		part, err := jsonx.ParseObject(raw, pointer(o.Pointer(name), i))
 		if err != nil {
@@ -150,18 +152,18 @@ func parseContent(o jsonx.Object, name string) ([]conversation.Part, error) {
 	return parts, nil
 }
 
-func parsePart(o jsonx.Object) (conversation.Part, error) {
+func parsePart(o jsonx.Object) (content.Part, error) {
 	kind, err := o.RequiredText("type")
 	if err != nil {
-		return nil, err
+		return content.Part{}, err
 	}
 	switch kind {
 	case "input_text", "output_text", "text", "summary_text", "reasoning_text":
 		text, err := o.RequiredText("text")
-		return conversation.TextPart(text), err
+		return content.Text(text), err
 	case "refusal":
 		text, err := o.RequiredText("refusal")
-		return conversation.TextPart(text), err
+		return content.Text(text), err
 	case "input_image":
 		return parseFile(o, "image_url", "", "image/*")
 	case "input_file":
@@ -170,23 +172,23 @@ func parsePart(o jsonx.Object) (conversation.Part, error) {
 		}
 		return parseFile(o, "file_data", "filename", "application/octet-stream")
 	}
-	return nil, fault.Field(fault.Invalid, o.Pointer("type"), "is a kind of content that is not supported here: %s", kind)
+	return content.Part{}, fault.Field(fault.Invalid, o.Pointer("type"), "is a kind of content that is not supported here: %s", kind)
 }
 
 // parseFile reads a file whose address or data is in a member. otherwise is its media
 // type if neither that nor the file's name has one.
-func parseFile(o jsonx.Object, member, nameMember, otherwise string) (conversation.Part, error) {
+func parseFile(o jsonx.Object, member, nameMember, otherwise string) (content.Part, error) {
 	if !jsonx.IsNull(o.Members["file_id"]) {
-		return nil, fault.Field(fault.Invalid, o.Pointer("file_id"), "is not supported: send the file itself, or its address")
+		return content.Part{}, fault.Field(fault.Invalid, o.Pointer("file_id"), "is not supported: send the file itself, or its address")
 	}
 	source, err := o.RequiredText(member)
 	if err != nil {
-		return nil, err
+		return content.Part{}, err
 	}
 	name := ""
 	if nameMember != "" && !jsonx.IsNull(o.Members[nameMember]) {
 		if name, err = o.Text(nameMember); err != nil {
-			return nil, err
+			return content.Part{}, err
 		}
 	}
 	mediaType := mediaTypeOf(name)
@@ -201,23 +203,23 @@ func parseFile(o jsonx.Object, member, nameMember, otherwise string) (conversati
 	}
 	part, ok := filePart(source, mediaType, name)
 	if !ok {
-		return nil, fault.Field(fault.Invalid, o.Pointer(member), "must be an address, or have its data in base64")
+		return content.Part{}, fault.Field(fault.Invalid, o.Pointer(member), "must be an address, or have its data in base64")
 	}
 	return part, nil
 }
 
 // filePart returns the file at an address, which may be a data URL with its own media
 // type.
-func filePart(url, mediaType, name string) (conversation.Part, bool) {
+func filePart(url, mediaType, name string) (content.Part, bool) {
 	data, ok := strings.CutPrefix(url, "data:")
 	if !ok {
-		return conversation.URLPart(mediaType, url), conversation.IsAddress(url)
+		return content.Address(mediaType, url, ""), conversation.IsAddress(url)
 	}
 	head, value, ok := strings.Cut(data, ";base64,")
 	if own, _, _ := strings.Cut(head, ";"); own != "" {
 		mediaType = own
 	}
-	return conversation.DataPart(mediaType, value, name), ok && conversation.IsBase64(value)
+	return content.Data(mediaType, value, name), ok && conversation.IsBase64(value)
 }
 
 func isImage(mediaType string) bool { return strings.HasPrefix(mediaType, "image/") }

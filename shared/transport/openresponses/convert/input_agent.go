@@ -6,6 +6,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
 
@@ -27,8 +28,8 @@ func parseReasoning(o jsonx.Object) (Given, error) {
 		if g.parts, err = parseContent(o, name); err != nil {
 			return g, err
 		}
-		for _, p := range g.parts {
-			p["thought"] = true
+		for i := range g.parts {
+			g.parts[i].Thought = true
 		}
 	}
 	return g, nil
@@ -61,7 +62,8 @@ func parseCall(o jsonx.Object, waits bool) (Given, error) {
 	if id == "" || name == "" {
 		return g, fault.Field(fault.Invalid, o.At, "must have a call_id and a name")
 	}
-	g.parts = []conversation.Part{{"function_call": map[string]any{"id": id, "name": name, "args": json.RawMessage(args)}}}
+	g.call = &Called{id, name}
+	g.parts = []content.Part{{Call: &content.Call{ID: id, Name: name, Args: json.RawMessage(args)}}}
 	return g, nil
 }
 
@@ -77,24 +79,24 @@ func parseToolOutput(o jsonx.Object) (Given, error) {
 		return g, err
 	}
 	value, _, err := parseOutput(o)
-	g.parts = []conversation.Part{{"function_response": map[string]any{"id": id, "name": name, "response": value}}}
+	g.parts = []content.Part{content.Answer(id, name, value)}
 	return g, err
 }
 
 // parseOutput reads the output of a call: a text, or a list of parts, whose files follow
 // the response.
-func parseOutput(o jsonx.Object) (response json.RawMessage, files []conversation.Part, err error) {
+func parseOutput(o jsonx.Object) (response json.RawMessage, files []content.Part, err error) {
 	parts, err := parseContent(o, "output")
 	if err != nil {
 		return nil, nil, err
 	}
 	text := ""
 	for _, p := range parts {
-		if said, ok := p["text"].(string); ok {
+		if p.Text != nil {
 			if text != "" {
 				text += "\n"
 			}
-			text += said
+			text += *p.Text
 			continue
 		}
 		files = append(files, p)
