@@ -12,9 +12,11 @@ import { Chat } from './chat';
 import { Drafts } from './drafts';
 import { FilesOfChats } from './files';
 import { KeyChoice } from './keys';
+import { Pins } from './pins';
 import { Sessions } from './sessions';
 import { ThemeChoice } from './theme';
 import { Toasts } from './toasts';
+import { Unfolded } from './unfolded';
 
 export class App {
   readonly config: Config;
@@ -30,6 +32,10 @@ export class App {
   readonly sessions = signal<Sessions | null>(null);
   /** The list of sessions that others share with the user; null while signed out. */
   readonly shared = signal<Sessions | null>(null);
+  /** The sessions that the user keeps at the top of the list; null while signed out. */
+  readonly pins = signal<Pins | null>(null);
+  /** The chats whose forks are unfolded in the list. */
+  readonly unfolded = new Unfolded();
   /** The open session. */
   readonly chat = signal<Chat | null>(null);
   readonly online = signal(navigator.onLine);
@@ -99,6 +105,13 @@ export class App {
     this.shared.peek()?.gone(id);
   }
 
+  /** Pins a session to the top of the list, or unpins it. */
+  async pin(id: string, pinned: boolean): Promise<void> {
+    const session = await this.pins.peek()?.set(id, pinned);
+    const chat = this.chat.peek();
+    if (session && chat?.id === id) chat.session.value = session;
+  }
+
   /** Notifies the list that has a chat's session of a change that it shows. */
   changed(chat: Chat, session?: Session): void {
     const list = chat.rights.peek().mine === false ? this.shared : this.sessions;
@@ -139,6 +152,7 @@ export class App {
   signOut(): void {
     this.drafts.clear();
     this.files.clear();
+    this.unfolded.clear();
     this.auth.signOut();
   }
 
@@ -147,12 +161,14 @@ export class App {
     const sessions = new Sessions(this.api);
     sessions.start();
     this.sessions.value = sessions;
+    this.pins.value = new Pins(this.api, sessions);
     this.shared.value = new Sessions(this.api, 'shared'); // kept up to date while it is shown
   }
 
   #signedOut(): void {
     batch(() => {
       this.close();
+      this.pins.value = null;
       for (const list of [this.sessions, this.shared]) {
         list.value?.stop();
         list.value = null;

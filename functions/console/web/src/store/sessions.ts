@@ -24,6 +24,10 @@ export class Sessions {
   readonly answered = signal<ReadonlySet<string>>(new Set());
   readonly #next = signal<string | null>(null);
   readonly more = computed(() => this.#next.value !== null);
+  /** Where the list goes on; null at its end. */
+  get cursor(): string | null {
+    return this.#next.peek();
+  }
 
   readonly #api: Api;
   readonly #others: BroadcastChannel;
@@ -108,9 +112,14 @@ export class Sessions {
 
   async rename(id: string, name: string): Promise<Session> {
     const session = await renameSession(this.#api, id, name);
-    this.list.value = this.list.value.map((old) => (old.id === id ? session : old));
-    this.changed();
+    this.replace(session);
     return session;
+  }
+
+  /** Shows a change of a session in its place. */
+  replace(session: Session): void {
+    this.list.value = this.list.value.map((old) => (old.id === session.id ? session : old));
+    this.changed();
   }
 
   async remove(id: string): Promise<void> {
@@ -125,10 +134,10 @@ export class Sessions {
   }
 
   /** Takes it that the user has seen the newest answer of a session. */
-  see(id: string): void {
+  readonly see = (id: string): void => {
     if (!this.answered.peek().has(id)) return;
     this.answered.value = new Set([...this.answered.peek()].filter((other) => other !== id));
-  }
+  };
 
   readonly #wake = (): void => {
     if (document.visibilityState === 'visible') void this.refresh();
@@ -198,7 +207,13 @@ function endedIn(old: readonly ListedSession[], list: readonly ListedSession[]):
   return list.flatMap(({ id, status }) => (running.has(id) && status === 'idle' ? id : []));
 }
 
-// Keeps the old list if nothing has changed, so that nothing is rendered again.
+// Keeps what has not changed, so that it is not rendered again.
 function same(old: readonly ListedSession[], list: ListedSession[]): readonly ListedSession[] {
-  return JSON.stringify(old) === JSON.stringify(list) ? old : list;
+  const known = new Map(old.map((session) => [session.id, session]));
+  const kept = list.map((session) => {
+    const before = known.get(session.id);
+    return before && JSON.stringify(before) === JSON.stringify(session) ? before : session;
+  });
+  const unchanged = kept.length === old.length && kept.every((session, i) => session === old[i]);
+  return unchanged ? old : kept;
 }

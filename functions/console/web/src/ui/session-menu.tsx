@@ -1,7 +1,17 @@
 // The actions of a session, in the list and in the header of the chat.
 
-import { DoorOpen, FileDown, Pencil, SlidersHorizontal, Trash2, UserPlus } from 'lucide-preact';
+import {
+  DoorOpen,
+  FileDown,
+  Pencil,
+  Pin,
+  PinOff,
+  SlidersHorizontal,
+  Trash2,
+  UserPlus,
+} from 'lucide-preact';
 import type { ListedSession } from '../api/types';
+import { isPinned } from '../store/pins';
 import { rightsOf } from '../store/rights';
 import { useApp, useView } from './context';
 import { lazy } from './kit/lazy';
@@ -35,7 +45,16 @@ export function useSessionMenu(session: ListedSession): MenuItem[] {
       },
     ];
   }
+  const pinned = isPinned(session);
   return [
+    {
+      id: 'pin',
+      label: pinned ? 'Unpin' : 'Pin',
+      icon: pinned ? PinOff : Pin,
+      run: () => {
+        app.pin(session.id, !pinned).catch((error) => app.toasts.fail(error));
+      },
+    },
     {
       id: 'rename',
       label: 'Rename',

@@ -1,17 +1,16 @@
-// The sessions, latest activity first, grouped by the day when they came to the top of the list.
+// The list of sessions, and what stands for it while there is none.
 
 import { Copy, TextSearch } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import type { ListedSession } from '../../api/types';
 import type { ListKind, Sessions } from '../../store/sessions';
 import { useApp, useView } from '../context';
 import { useCopy } from '../kit/copy';
 import { IconButton } from '../kit/icon-button';
 import { Skeleton } from '../kit/skeleton';
-import { dayOf } from '../kit/time';
 import { searchPath } from '../search/address';
-import { SessionLink } from './item';
+import { Groups } from './groups';
+import { moveInList } from './move';
 
 /** One of the user's lists; null while signed out. */
 export function useSessions(kind: ListKind): Sessions | null {
@@ -21,6 +20,7 @@ export function useSessions(kind: ListKind): Sessions | null {
 
 export function SessionList({ kind }: { kind: ListKind }) {
   const sessions = useSessions(kind);
+  const { unfolded } = useApp();
   // The list of shared sessions is kept up to date only while it is shown.
   useEffect(() => {
     if (kind === 'mine' || !sessions) return;
@@ -28,32 +28,18 @@ export function SessionList({ kind }: { kind: ListKind }) {
     return () => sessions.pause();
   }, [kind, sessions]);
   if (!sessions) return null;
-  const { list, loaded, more, query, failed, answered } = sessions;
+  const { list, loaded, more, query, failed } = sessions;
   if (!loaded.value) {
     if (!failed.value) return <Skeleton class="sessions" rows={6} />;
     return <p class="hint sessions">The sessions could not be loaded.</p>;
   }
   return (
-    <nav class="sessions" aria-label="Sessions">
+    <nav class="sessions" aria-label="Sessions" onKeyDown={(event) => moveInList(event, unfolded)}>
       {list.value.length === 0 && !more.value && (
         <p class="hint">{query.value ? 'No matching sessions.' : EMPTY[kind]}</p>
       )}
       {kind === 'shared' && <UserId />}
-      {byDay(list.value).map(([day, group]) => (
-        <section key={day}>
-          <h2>{day}</h2>
-          <ul>
-            {group.map((session) => (
-              <SessionLink
-                key={session.id}
-                session={session}
-                answered={answered.value.has(session.id)}
-                see={() => sessions.see(session.id)}
-              />
-            ))}
-          </ul>
-        </section>
-      ))}
+      <Groups sessions={sessions} />
       {kind === 'mine' && query.value && <InMessages words={query.value} />}
       {more.value && <More load={() => void sessions.loadMore()} />}
     </nav>
@@ -111,13 +97,4 @@ function More({ load }: { load: () => void }) {
       Show more
     </button>
   );
-}
-
-function byDay(list: readonly ListedSession[]): [string, ListedSession[]][] {
-  const days = new Map<string, ListedSession[]>();
-  for (const session of list) {
-    const day = dayOf(session.updated_time);
-    days.set(day, [...(days.get(day) ?? []), session]);
-  }
-  return [...days];
 }
