@@ -72,6 +72,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 			"AdminScope":           os.Getenv("ADMIN_SCOPE"), "AdminClaim": os.Getenv("ADMIN_CLAIM"),
 			"ServiceScope": os.Getenv("SERVICE_SCOPE"), "ServiceClaim": os.Getenv("SERVICE_CLAIM"),
 			"AppStateWriters": os.Getenv("APP_STATE_WRITERS"),
+			"ConsolePrices":   os.Getenv("CONSOLE_PRICES"),
 		},
 		SignIn: host.SignIn{
 			Issuer: os.Getenv("JWT_ISSUER"), Audience: os.Getenv("JWT_AUDIENCE"),

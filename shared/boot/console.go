@@ -15,7 +15,7 @@ import (
 // folder of files, until Lambda stops it. It needs no table: WEBSOCKET_URL is the
 // address at which the page watches sessions, STREAM_URL that from which it exports
 // them; JWT_ISSUER, CONSOLE_CLIENT_ID and
-// CONSOLE_SCOPE configure the sign-in. DEV_TOKEN_URL, set only on a developer's
+// CONSOLE_SCOPE configure the sign-in, CONSOLE_PRICES what tokens cost. DEV_TOKEN_URL, set only on a developer's
 // machine, issues tokens to anyone.
 func StartConsole(files fs.FS, folder string) {
 	ctx := context.Background()
@@ -45,6 +45,7 @@ func newConsole(files fs.FS, folder string, log *slog.Logger) (http.Handler, err
 			DevTokenURL: os.Getenv("DEV_TOKEN_URL"),
 			Issuer:      os.Getenv("JWT_ISSUER"), ClientID: os.Getenv("CONSOLE_CLIENT_ID"), Scope: os.Getenv("CONSOLE_SCOPE"),
 		},
+		Prices: os.Getenv("CONSOLE_PRICES"),
 		Client: http.DefaultClient, Log: log,
 	})
 }

@@ -25,9 +25,10 @@ func (s SignIn) oidc() bool { return s.DevTokenURL == "" && s.ClientID != "" }
 type configuration []byte
 
 type configurationJSON struct {
-	WatchURL  string     `json:"watch_url"`
-	StreamURL string     `json:"stream_url,omitempty"`
-	SignIn    signInJSON `json:"sign_in"`
+	WatchURL  string           `json:"watch_url"`
+	StreamURL string           `json:"stream_url,omitempty"`
+	SignIn    signInJSON       `json:"sign_in"`
+	Prices    map[string]price `json:"prices,omitempty"`
 }
 
 type signInJSON struct {
@@ -48,7 +49,13 @@ func (c Config) configuration() (configuration, error) {
 			Kind: "oidc", Issuer: c.SignIn.Issuer, ClientID: c.SignIn.ClientID, Scope: c.SignIn.Scope,
 		}
 	}
-	body, err := jsonx.Marshal(configurationJSON{WatchURL: c.WatchURL, StreamURL: c.StreamURL, SignIn: signIn})
+	prices, err := parsePrices(c.Prices)
+	if err != nil {
+		return nil, err
+	}
+	body, err := jsonx.Marshal(configurationJSON{
+		WatchURL: c.WatchURL, StreamURL: c.StreamURL, SignIn: signIn, Prices: prices,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("encode the console's configuration: %w", err)
 	}

@@ -24,12 +24,16 @@ type Config struct {
 	// sessions; "" means the page's own.
 	StreamURL string
 	SignIn    SignIn
-	Client    *http.Client // reads the endpoints of SignIn's issuer
-	Log       *slog.Logger
+	// Prices are what a million tokens of a model or an agent cost, in dollars, as a
+	// JSON object: {"name": {"input": 1.25, "output": 10, "cached": 0.125}}. Without
+	// them the page shows no costs.
+	Prices string
+	Client *http.Client // reads the endpoints of SignIn's issuer
+	Log    *slog.Logger
 }
 
 // New returns the handler of /, which redirects to the console, and of the
-// console. It fails if the page cannot be read or an address is invalid.
+// console. It fails if the page cannot be read, or an address or a price is invalid.
 func New(c Config) (http.Handler, error) {
 	policy, err := newPolicy(c)
 	if err != nil {

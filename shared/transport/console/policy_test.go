@@ -45,6 +45,24 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
+func TestPrices(t *testing.T) {
+	c := config()
+	c.Prices = ` {"gpt-5": {"input": 1.25, "output": 10, "cached": 0.125}, "demo": {"input": 0, "output": 2}} `
+	got := send(t, mustNew(t, c), http.MethodGet, "/console/config.json").Body.String()
+	if want := `"prices":{"demo":{"input":0,"output":2},"gpt-5":{"input":1.25,"output":10,"cached":0.125}}}`; !strings.HasSuffix(got, want) {
+		t.Errorf("the configuration is %s, without %s", got, want)
+	}
+	for _, broken := range []string{
+		`{`, `[]`, `{"a": 1}`, `{"a": {}}`, `{"a": {"input": 1}}`, `{"a": {"input": -1, "output": 1}}`,
+		`{"a": {"input": 1, "output": "1"}}`, `{"a": {"input": 1, "output": 1, "each": 1}}`, `{} {}`,
+	} {
+		c.Prices = broken
+		if _, err := console.New(c); err == nil {
+			t.Errorf("%s is accepted", broken)
+		}
+	}
+}
+
 func TestStreamURL(t *testing.T) {
 	c := config()
 	c.StreamURL = "https://stream.example/live"

@@ -11,7 +11,14 @@ export interface Config {
   /** Address of the streaming API; absent if it is the page's own. */
   stream_url?: string;
   sign_in: SignIn;
+  /** What tokens cost; absent if the deployer does not say. */
+  prices?: Prices;
 }
+
+/** Dollars a million tokens, by the name of a model or an agent. */
+export type Prices = Readonly<
+  Record<string, { input: number; output: number /** Of cached input. */; cached?: number }>
+>;
 
 /** Base path of the page and of its client-side routes. */
 export const BASE = import.meta.env.BASE_URL.replace(/\/$/, '');

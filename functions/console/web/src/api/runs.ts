@@ -1,8 +1,8 @@
-// Runs: start and cancel.
+// Runs: start, read and cancel.
 
 import type { RunRequest } from 'rethread';
 import type { Api } from './client';
-import type { InputEvent, Thread } from './types';
+import type { InputEvent, Run, Thread } from './types';
 
 export interface StartOptions {
   /** Identifies the start, so that it can be repeated. */
@@ -38,6 +38,10 @@ export function startRun(
 /** Cancels a run, of which what was said stays; a finished one does not change. */
 export function cancelRun(api: Api, session: string, run: string): Promise<Thread> {
   return api.runs.cancel(session, run, { onFailed: 'keep' });
+}
+
+export function readRun(api: Api, session: string, run: string): Promise<Run> {
+  return api.runs.get(session, run);
 }
 
 /** The newest items of a thread, oldest first, with its session and queue. */

@@ -66,9 +66,7 @@ export class LogPages {
 
   /** Loads entries back to an invocation. Returns whether it was found. */
   find(invocation: string): Promise<boolean> {
-    return this.until(() =>
-      this.entries.value.some((entry) => entry.invocation_id === invocation),
-    );
+    return this.until(() => this.entries.value.some((entry) => entry.invocation_id === invocation));
   }
 
   protected async newest(): Promise<void> {

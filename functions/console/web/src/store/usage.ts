@@ -15,7 +15,7 @@ type Members = Record<string, unknown>;
 
 /** The sum over the events of an answer; null if none of them tells. */
 export function usageOf(events: readonly Event[]): Usage | null {
-  const all = events.flatMap((event) => reported((event as Members).usage_metadata));
+  const all = events.flatMap(reportsOf).map(({ usage }) => usage);
   if (all.length === 0) return null;
   const sum = (of: (usage: Usage) => number) => all.reduce((total, usage) => total + of(usage), 0);
   return {
@@ -26,11 +26,26 @@ export function usageOf(events: readonly Event[]): Usage | null {
   };
 }
 
-// An agent may report each of several models.
-function reported(usage: unknown): Usage[] {
-  if (Array.isArray(usage)) return usage.flatMap(reported);
-  return isObject(usage) ? known(usage) : [];
+export interface Report {
+  /** The model, if the report or its event names it. */
+  model: string | undefined;
+  usage: Usage;
 }
+
+/** What an event tells of tokens. An agent may report each of several models. */
+export function reportsOf(event: Event): Report[] {
+  const { usage_metadata: usage, model, model_version: version } = event as Members;
+  return reported(usage, nameIn(version) ?? nameIn(model));
+}
+
+function reported(usage: unknown, model: string | undefined): Report[] {
+  if (Array.isArray(usage)) return usage.flatMap((one) => reported(one, model));
+  if (!isObject(usage)) return [];
+  return known(usage).map((one) => ({ model: nameIn(usage.model) ?? model, usage: one }));
+}
+
+const nameIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
 
 // The names of OpenAI's Responses, of chat completions, of Gemini (so ADK), and of AG-UI.
 const NAMES = [

@@ -8,6 +8,7 @@ import { JOIN } from '../store/link';
 import { NewChat } from './chat/new';
 import { ChatScreen } from './chat/screen';
 import { Context, createView } from './context';
+import { TURNS } from './developer/address';
 import { JoinPage } from './join/lazy';
 import { useGlobalKeys } from './keys/global';
 import { lazy, preloadWhenIdle } from './kit/lazy';
@@ -19,6 +20,7 @@ import { SEARCH } from './search/address';
 import { SignIn } from './sign-in';
 
 const SearchScreen = lazy(() => import('./search/screen').then((m) => m.SearchScreen));
+const TurnsScreen = lazy(() => import('./developer/screen').then((m) => m.TurnsScreen));
 const Settings = lazy(() => import('./settings/settings').then((module) => module.Settings));
 
 export function Console({ app }: { app: App }) {
@@ -47,6 +49,9 @@ function Screens() {
           <JoinPage />
         </Route>
         <Route path="/s/:id">{({ id }) => <ChatScreen id={decodeURIComponent(id)} />}</Route>
+        <Route path={TURNS}>
+          {({ id }) => <TurnsScreen key={id} id={decodeURIComponent(id)} />}
+        </Route>
         <Route path={SEARCH}>
           <SearchScreen />
         </Route>

@@ -6,7 +6,7 @@ import { cleanup, render } from '@testing-library/preact';
 import { type UserEvent, userEvent } from '@testing-library/user-event';
 import { test as base, expect, vi } from 'vitest';
 import { DevAuth } from '../../src/auth/dev';
-import { BASE } from '../../src/config';
+import { BASE, type Prices } from '../../src/config';
 import { App } from '../../src/store/app';
 import { Console } from '../../src/ui/console';
 import { equip } from './browser';
@@ -22,6 +22,12 @@ configure({
   defaultHidden: true, // there are no styles: what is not shown is not in the document
 });
 
+interface Opening {
+  narrow?: boolean;
+  signedIn?: boolean;
+  prices?: Prices;
+}
+
 export class Page {
   readonly api: World;
   readonly user: UserEvent;
@@ -33,14 +39,15 @@ export class Page {
   }
 
   /** Opens an address of the console, also a second time, as after a reload. */
-  open(path = '/', { narrow = false, signedIn = true } = {}): void {
+  open(path = '/', { narrow = false, signedIn = true, prices }: Opening = {}): void {
     this.leave();
     if (signedIn) localStorage.setItem('rethread.user', 'alice');
     vi.stubGlobal('fetch', this.api.fetch);
     vi.stubGlobal('WebSocket', this.api.WebSocket);
     equip({ narrow });
     history.replaceState(null, '', BASE + path);
-    this.app = new App(CONFIG, new DevAuth(CONFIG.sign_in.token_url));
+    const config = { ...CONFIG, ...(prices && { prices }) };
+    this.app = new App(config, new DevAuth(CONFIG.sign_in.token_url));
     render(<Console app={this.app} />);
   }
 

@@ -1,10 +1,9 @@
 // A session: header, conversation, message input, and the side panel.
 
-import { useEffect, useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
+import { useEffect } from 'preact/hooks';
 import type { Chat } from '../../store/chat';
 import { ChatAgent } from '../agents/choice';
-import { useApp, useView } from '../context';
+import { useView } from '../context';
 import { useAddress } from '../history/address';
 import { useTitle } from '../kit/hooks';
 import { lazy, preloadWhenIdle } from '../kit/lazy';
@@ -12,7 +11,9 @@ import { Panel } from '../panel/panel';
 import { panelTabs } from '../panel/tabs';
 import { Announcer } from './announcer';
 import { Composer } from './composer';
-import { Bar, Header } from './header';
+import { Gone } from './gone';
+import { Header } from './header';
+import { useChat } from './open';
 import { QueueView } from './queue';
 import { Thread } from './thread';
 import { useUndoKey } from './undo-key';
@@ -22,14 +23,9 @@ import { useVariants } from './variants';
 const HistoryScreen = lazy(() => import('../history/screen').then((m) => m.HistoryScreen));
 
 export function ChatScreen({ id }: { id: string }) {
-  const app = useApp();
-  const [chat, setChat] = useState<Chat | null>(() =>
-    app.chat.peek()?.id === id ? app.chat.peek() : null,
-  );
   const { at } = useAddress();
-  useEffect(() => setChat(app.open(id, at !== '')), [app, id]);
-  useEffect(() => () => app.close(), [app]);
-  return chat?.id === id ? <Open key={id} chat={chat} /> : <main class="chat" aria-busy="true" />;
+  const chat = useChat(id, at !== '');
+  return chat ? <Open key={id} chat={chat} /> : <main class="chat" aria-busy="true" />;
 }
 
 function Open({ chat }: { chat: Chat }) {
@@ -49,8 +45,7 @@ function Open({ chat }: { chat: Chat }) {
   useEffect(() => {
     if (loaded) preloadWhenIdle(HistoryScreen, ...panelTabs.map(({ view }) => view));
   }, [loaded]);
-  if (chat.gone.value)
-    return <Gone why={chat.ended.value ?? chat.gone.value} unsent={chat.draft.value} />;
+  if (chat.gone.value) return <Gone chat={chat} />;
   return (
     <div class="columns" data-panel={panel.value !== ''}>
       <main
@@ -104,28 +99,5 @@ function Writing({ chat }: { chat: Chat }) {
         onSend={(text) => chat.send(text)}
       />
     </>
-  );
-}
-
-const GONE: Record<number | string, string> = {
-  revoked: 'This session is no longer shared with you.',
-  expired: 'Your access to this session has expired.',
-  403: 'You do not have access to this session.',
-  404: 'This session does not exist.',
-  410: 'This session was deleted.',
-};
-
-function Gone({ why, unsent }: { why: number | string; unsent: string }) {
-  return (
-    <main class="chat">
-      <Bar />
-      <div class="centred">
-        <h1>{GONE[why] ?? 'This session cannot be shown.'}</h1>
-        <Unsent text={unsent} />
-        <Link href="/" class="button primary">
-          New chat
-        </Link>
-      </div>
-    </main>
   );
 }
