@@ -37,7 +37,7 @@ test('a new chat waits for nothing if no agent is preferred', async () => {
 test('an agent that is not configured any more is replaced by the default one', async () => {
   const list = agents('default', 'other');
   expect(await chosen(list)).toBe('');
-  expect(told).toEqual([expect.stringMatching(/analyst.* is not available. The default one/)]);
+  expect(told).toEqual([expect.stringMatching(/analyst.* is not available. The default agent/)]);
   expect(list.preferred.value).toBe('');
   expect(await chosen(list)).toBe('');
   expect(told).toHaveLength(1);

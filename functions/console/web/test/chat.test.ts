@@ -71,12 +71,18 @@ describe('a question', () => {
     expect([sent, asks().length]).toEqual([[true, false], 1]);
   });
 
-  test('is removed when it is rejected, with a toast', async () => {
+  test('is removed when it is rejected, with the reason until it is asked again', async () => {
     const { chat, toasts } = fakeChat(server);
+    const { answer } = server;
     server.answer = () => [409, { status: 409, detail: 'a run is active' }];
     expect(await chat.send('Why?')).toBe(false);
     expect(chat.messages.value).toEqual([]);
-    expect(toasts.list.value.map(({ text }) => text)).toEqual(['a run is active']);
+    expect(chat.trouble.text.value).toBe('a run is active');
+    expect(toasts.list.value).toEqual([]);
+    server.answer = answer;
+    const sent = chat.send('Why?');
+    expect(chat.trouble.text.value).toBe('');
+    expect(await sent).toBe(true);
   });
 
   test('is shown as running before the run status arrives from the watch', async () => {

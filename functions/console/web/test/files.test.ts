@@ -103,7 +103,7 @@ describe('the files of a question', () => {
   test('stay if one fails, and only that one is uploaded again', async () => {
     const refused = new Set(['b.txt']);
     const server = storing(refused);
-    const { chat, toasts } = fakeChat(server);
+    const { chat } = fakeChat(server);
     chat.files.add([file('a.txt'), file('b.txt'), file('c.txt')]);
     expect(await chat.send('Look')).toBe(false);
     expect(chat.files.list.value.map(({ status }) => status)).toEqual([
@@ -112,7 +112,7 @@ describe('the files of a question', () => {
       'stored',
     ]);
     expect(chat.messages.value).toEqual([]);
-    expect(toasts.list.value.at(-1)?.text).toContain('“b.txt” could not be uploaded: Too large.');
+    expect(chat.trouble.text.value).toContain('“b.txt” could not be uploaded: Too large.');
     expect(questionsOf(server)).toEqual([]);
     refused.clear();
     expect(await chat.send('Look')).toBe(true);

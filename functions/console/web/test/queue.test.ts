@@ -92,12 +92,12 @@ describe('a question during an answer', () => {
   });
 
   test('is removed from the queue when it is rejected, with the reason', async () => {
-    const { chat, show, toasts } = fakeChat(server);
+    const { chat, show } = fakeChat(server);
     show(running);
     server.answer = () => [409, { status: 409, detail: 'the queue is full' }];
     expect(await chat.send('And how?')).toBe(false);
     expect(chat.queue.list.value).toEqual([]);
-    expect(toasts.list.value.map(({ text }) => text)).toEqual(['the queue is full']);
+    expect(chat.trouble.text.value).toBe('the queue is full');
   });
 
   test('is not queued but first if the queue waits behind a failure', async () => {
@@ -150,13 +150,13 @@ describe('queued questions', () => {
     expect(chat.queue.list.value.map(({ run }) => run)).toEqual(['c']);
   });
 
-  test('stay if they cannot be removed, with a toast', async () => {
-    const { chat, show, toasts } = fakeChat(server);
+  test('stay if they cannot be removed, with the reason', async () => {
+    const { chat, show } = fakeChat(server);
     show({ queued: [waits('a')], queue_version: 1 });
     server.answer = () => [403, { status: 403, detail: 'not yours' }];
     await chat.queue.cancel('a');
     expect(chat.queue.list.value.length).toBe(1);
     expect([...chat.queue.cancelling.value]).toEqual([]);
-    expect(toasts.list.value.map(({ text }) => text)).toEqual(['not yours']);
+    expect(chat.trouble.text.value).toBe('not yours');
   });
 });

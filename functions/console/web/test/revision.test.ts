@@ -112,8 +112,8 @@ describe('an edited question', () => {
     chat.revision.text.value = 'Two, please?';
     await chat.revision.send();
     expect(chat.draft.value).toBe('Two, please?\n\nhalf a thought');
-    const texts = toasts.list.value.map(({ text }) => text);
-    expect(texts).toEqual(['No worker is available.', 'Rewound.']);
+    expect(chat.trouble.text.value).toBe('No worker is available.');
+    expect(toasts.list.value.map(({ text }) => text)).toEqual(['Rewound.']);
     await chat.undo.undo();
     expect(did().at(-1)?.body).toMatchObject({ rewind_before_invocation_id: 'marker' });
     expect(chat.draft.value).toContain('Two, please?');

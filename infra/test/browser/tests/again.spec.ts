@@ -132,7 +132,7 @@ test('an edited question that cannot be asked becomes the draft', async ({
   );
   await edit(page, 'Two', 'Two, please');
   await page.keyboard.press('Enter');
-  await expect(page.getByTestId('toast').first()).toContainText('No such agent.');
+  await expect(page.getByTestId('problem')).toContainText('No such agent.');
   await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('Two, please');
   await expect(console.said('user')).toHaveText(['One']);
   await page.getByTestId('toast').getByRole('button', { name: 'Undo' }).click();

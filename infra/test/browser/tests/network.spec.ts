@@ -21,7 +21,7 @@ test('changes made while offline appear after reconnecting', async ({
   await expect(page.getByText('You are offline.')).toBeVisible();
   await page.getByRole('textbox', { name: 'Message' }).fill('And now?');
   await page.keyboard.press('Enter');
-  await expect(page.getByTestId('toast')).toContainText('cannot be reached');
+  await expect(page.getByTestId('problem')).toContainText('cannot be reached');
   await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('And now?');
   await api.say(id, ['Asked by phone', 'Answered by phone.']);
 

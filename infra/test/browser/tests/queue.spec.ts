@@ -81,7 +81,7 @@ test.describe('on a narrow phone', () => {
 
     await field.fill('The eleventh');
     await page.getByRole('button', { name: 'Add to the queue' }).tap();
-    await expect(page.getByTestId('toast')).toContainText('10');
+    await expect(page.getByTestId('problem')).toContainText('10');
     await expect(field).toHaveValue('The eleventh');
     await expect(queued(page)).toHaveCount(10);
     await page.getByRole('button', { name: 'Remove from the queue' }).last().tap();

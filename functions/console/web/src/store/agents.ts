@@ -10,6 +10,10 @@ const STORAGE_KEY = 'rethread.agent';
 const DEFAULT = 'default';
 const WAIT = 5000; // milliseconds that a new chat waits for the names
 
+/** The name of an agent, as shown; '' is the default one too. */
+export const agentName = (agent: string): string =>
+  agent === '' || agent === DEFAULT ? 'Default agent' : agent;
+
 /** The agent that was chosen for a chat in this tab; '' for none. */
 export function agentOf(session: string): Signal<string> {
   const key = `${STORAGE_KEY} ${session}`;
@@ -58,14 +62,14 @@ export class Agents {
     if (preferred === '') return '';
     if (!(await this.#loaded())) {
       say(
-        `The agents could not be loaded. The default one is asked instead of ${quote(preferred)}.`,
+        `The agents could not be loaded. The default agent is asked instead of ${quote(preferred)}.`,
       );
       return '';
     }
     if (this.names.peek().includes(preferred)) return preferred;
     const gone = `The agent ${quote(preferred)} is not available.`;
     if (this.answering('') === '') throw new Error(`${gone} Choose another one.`);
-    say(`${gone} The default one is asked.`);
+    say(`${gone} The default agent is asked.`);
     return '';
   }
 

@@ -16,6 +16,7 @@ import { Pins } from './pins';
 import { Sessions } from './sessions';
 import { ThemeChoice } from './theme';
 import { Toasts } from './toasts';
+import { Trouble } from './trouble';
 import { Unfolded } from './unfolded';
 
 export class App {
@@ -23,6 +24,8 @@ export class App {
   readonly auth: Auth;
   readonly api: Api;
   readonly toasts = new Toasts();
+  /** Why a new chat could not be started. */
+  readonly trouble = new Trouble();
   readonly themes = new ThemeChoice();
   readonly keys = new KeyChoice();
   readonly drafts: Drafts;
@@ -129,8 +132,9 @@ export class App {
     this.chat.value = null;
   }
 
-  /** Starts a session with a question. Returns null if that failed, which a toast reports. */
+  /** Starts a session with a question. Returns null if that failed, which the page says. */
   async begin(text: string): Promise<Chat | null> {
+    this.trouble.clear();
     try {
       const [file] = this.files.of('').list.peek();
       const name = nameOf(text || (file?.name ?? ''));
@@ -144,7 +148,7 @@ export class App {
       });
       return chat;
     } catch (error) {
-      this.toasts.fail(error);
+      this.trouble.fail(error);
       return null;
     }
   }

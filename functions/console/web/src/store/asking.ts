@@ -8,7 +8,7 @@ import type { Event, InputEvent, Session, Thread } from '../api/types';
 import type { AskOptions, Begun, Start } from './asked';
 import { type Queue, runOf } from './queue';
 import { eventsBefore } from './rewind-effect';
-import type { Toasts } from './toasts';
+import type { Trouble } from './trouble';
 import type { RunState } from './turns';
 
 /** What asking needs of the chat. */
@@ -69,22 +69,23 @@ export class Asking {
   });
 
   readonly #chat: Asked;
-  readonly #deps: { api: Api; toasts: Toasts };
+  readonly #deps: { api: Api; trouble: Trouble };
 
-  constructor(chat: Asked, deps: { api: Api; toasts: Toasts }) {
+  constructor(chat: Asked, deps: { api: Api; trouble: Trouble }) {
     this.#chat = chat;
     this.#deps = deps;
   }
 
   /**
    * Sends a question, or one that replaces others. Returns its run, which may be queued; null if that
-   * failed, which a toast says.
+   * failed, which the page says.
    */
   async ask(
     input: InputEvent[],
     { instead, complete, start }: AskOptions = {},
   ): Promise<Begun | null> {
     if (this.sending.value) return null;
+    this.#deps.trouble.clear();
     const events = input.map((event) => ({ ...event, id: uid() }));
     const queued = !instead && !start && this.#chat.queues.value;
     this.#pending.value = {
@@ -102,7 +103,7 @@ export class Asking {
       return batch(() => this.#accepted(thread, events));
     } catch (error) {
       this.#pending.value = null;
-      this.#deps.toasts.fail(error);
+      this.#deps.trouble.fail(error);
       if (error instanceof ForbiddenError) void this.#chat.read(); // the right may have become less
       return null;
     } finally {

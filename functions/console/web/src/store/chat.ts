@@ -18,6 +18,7 @@ import { Queue } from './queue';
 import { Revision } from './revision';
 import { Steady } from './steady';
 import type { Toasts } from './toasts';
+import { Trouble } from './trouble';
 import { type Row, type Turn, turnsOf } from './turns';
 import { Undo } from './undo';
 import type { Variants } from './variants';
@@ -38,6 +39,8 @@ export class Chat extends LiveSession<ChatDeps> {
   readonly draft: Signal<string>;
   readonly files: DraftFiles;
   readonly cancelling = signal(false);
+  /** Why a question could not be asked, or an answer not be stopped. */
+  readonly trouble = new Trouble();
   /** The questions that wait until the answers before them are complete. */
   readonly queue: Queue;
   /** The agent of the next questions; '' for the session's own. */
@@ -90,8 +93,8 @@ export class Chat extends LiveSession<ChatDeps> {
     this.draft = deps.draft;
     this.files = deps.files;
     this.agent = agentOf(id);
-    this.queue = new Queue(id, api, toasts);
-    this.#asking = new Asking(this, deps);
+    this.queue = new Queue(id, api, this.trouble);
+    this.#asking = new Asking(this, { api, trouble: this.trouble });
     this.feedback = new Feedback(this, api, toasts);
     this.answers = new Answers(this, api);
     const changed = (session: Session) => this.changed(session);
@@ -125,7 +128,7 @@ export class Chat extends LiveSession<ChatDeps> {
 
   /**
    * Sends a question with the files that were added to it. Returns whether that succeeded; otherwise
-   * a toast says why.
+   * the page says why beside the field.
    */
   async send(text: string): Promise<boolean> {
     const files = this.files.list.peek();
@@ -155,7 +158,7 @@ export class Chat extends LiveSession<ChatDeps> {
     try {
       await cancelRun(this.deps.api, this.id, run);
     } catch (error) {
-      this.deps.toasts.fail(error);
+      this.trouble.fail(error);
     } finally {
       this.cancelling.value = false;
     }
@@ -168,7 +171,7 @@ export class Chat extends LiveSession<ChatDeps> {
 
   /**
    * Sends a question, or one that replaces others. Returns its run, which may be queued; null if that
-   * failed, which a toast says.
+   * failed, which the page says beside the field.
    */
   ask(input: InputEvent[], options?: AskOptions): Promise<Begun | null> {
     return this.#asking.ask(input, options);

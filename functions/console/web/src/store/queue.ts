@@ -5,7 +5,7 @@ import type { Api } from '../api/client';
 import { cancelRun } from '../api/runs';
 import type { InputEvent } from '../api/types';
 import { textOfInput } from './message';
-import type { Toasts } from './toasts';
+import type { Trouble } from './trouble';
 
 /** A question that waits, as shown. */
 export interface Question {
@@ -47,12 +47,12 @@ export class Queue {
 
   readonly #session: string;
   readonly #api: Api;
-  readonly #toasts: Toasts;
+  readonly #trouble: Trouble;
 
-  constructor(session: string, api: Api, toasts: Toasts) {
+  constructor(session: string, api: Api, trouble: Trouble) {
     this.#session = session;
     this.#api = api;
-    this.#toasts = toasts;
+    this.#trouble = trouble;
   }
 
   /** Takes the list of the watch or of a response, unless a newer one is known. */
@@ -74,7 +74,7 @@ export class Queue {
     try {
       this.take(await cancelRun(this.#api, this.#session, run));
     } catch (error) {
-      this.#toasts.fail(error);
+      this.#trouble.fail(error);
     } finally {
       this.#cancels(run, false);
     }

@@ -5,6 +5,7 @@ import { Redirect, Route, Router, Switch } from 'wouter-preact';
 import { BASE } from '../config';
 import type { App } from '../store/app';
 import { JOIN } from '../store/link';
+import { useAnsweredNotes } from './answered';
 import { NewChat } from './chat/new';
 import { ChatScreen } from './chat/screen';
 import { Context, createView } from './context';
@@ -38,6 +39,7 @@ export function Console({ app }: { app: App }) {
 
 function Screens() {
   useGlobalKeys();
+  useAnsweredNotes();
   useEffect(() => preloadWhenIdle(Palette), []);
   return (
     <Layout>

@@ -5,6 +5,7 @@ import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { App } from '../store/app';
 import type { ListKind } from '../store/sessions';
+import { sidebarFolded } from './kit/sidebar';
 
 /** State of the page itself, independent of its content. */
 export interface View {
@@ -12,6 +13,8 @@ export interface View {
   dialog: Signal<VNode | null>;
   /** Whether the list of sessions is open, on narrow screens. */
   drawer: Signal<boolean>;
+  /** Whether the list of sessions is hidden, on wide screens. */
+  folded: Signal<boolean>;
   /** Which list of sessions is shown. */
   list: Signal<ListKind>;
   /** The open tab of the side panel; '' while the panel is closed. */
@@ -25,6 +28,7 @@ export interface View {
 export const createView = (): View => ({
   dialog: signal<VNode | null>(null),
   drawer: signal(false),
+  folded: sidebarFolded(),
   list: signal<ListKind>('mine'),
   panel: signal(''),
   moment: signal(''),

@@ -1,4 +1,5 @@
-// The page layout: sessions on the left (a drawer on narrow screens), the content beside them.
+// The page layout: sessions on the left (a drawer on narrow screens) unless they are hidden, the content
+// beside them.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -9,11 +10,22 @@ import { Sidebar } from './sidebar/sidebar';
 
 export function Layout({ children }: { children: ComponentChildren }) {
   const narrow = useNarrow();
+  const { folded } = useView();
+  const layout = useRef<HTMLDivElement>(null);
+  const hidden = folded.value;
+  const before = useRef(hidden);
+  useEffect(() => {
+    // The button that had the focus has gone: its counterpart gets it
+    const lost = document.activeElement === document.body;
+    if (before.current !== hidden && lost) {
+      layout.current?.querySelector<HTMLElement>('[data-sidebar]')?.focus();
+    }
+    before.current = hidden;
+  }, [hidden]);
   return (
-    <div class="layout">
-      {narrow ? (
-        <Drawer />
-      ) : (
+    <div ref={layout} class="layout">
+      {narrow && <Drawer />}
+      {!narrow && !hidden && (
         <aside class="sidebar">
           <Sidebar />
         </aside>

@@ -36,14 +36,15 @@ const confirmation = {
 async function choose(
   page: { click: (role: string, name: string | RegExp) => Promise<void> },
   agent: string,
+  shown = agent,
 ) {
   await page.click('button', /^Agent: /);
   const dialog = await screen.findByRole('dialog', { name: 'Agent' });
-  await page.click('radio', agent);
+  await page.click('radio', shown);
   expect(await within(dialog).findByText(`The agent ${agent}`)).toBeVisible();
   await page.click('button', 'Choose');
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
-  expect(screen.getByRole('button', { name: `Agent: ${agent}` })).toBeVisible();
+  expect(screen.getByRole('button', { name: `Agent: ${shown}` })).toBeVisible();
 }
 
 test('an agent is chosen for a new chat and while it goes on', async ({ api, page }) => {
@@ -53,12 +54,12 @@ test('an agent is chosen for a new chat and while it goes on', async ({ api, pag
   await waitFor(() => expect(page.said('agent')).toEqual(['You said: "Hello"']));
   const [session] = api.askedFor('POST /sessions');
   expect(session?.body).toEqual({ name: 'Hello', agent: 'demo' });
-  await choose(page, 'default');
+  await choose(page, 'default', 'Default agent');
   await page.ask('And you?');
   await waitFor(() => expect(page.said('agent')).toHaveLength(2));
   expect(api.askedFor(RUNS).map(({ body }) => body.agent)).toEqual([undefined, 'default']);
   page.reload();
-  expect(await screen.findByRole('button', { name: 'Agent: default' })).toBeVisible();
+  expect(await screen.findByRole('button', { name: 'Agent: Default agent' })).toBeVisible();
 });
 
 test('a call that waits is answered in the chat', async ({ api, page }) => {
@@ -125,7 +126,7 @@ test('a reader sees the agent’s question without a form', async ({ api, page }
   expect(screen.queryByRole('textbox', { name: 'Message' })).toBeNull();
 });
 
-test('an answer that comes after another one is not sent, and a toast says so', async ({
+test('an answer that comes after another one is not sent, and the page says so', async ({
   api,
   page,
 }) => {
@@ -172,10 +173,10 @@ test('a new chat does not use a remembered agent that is not configured any more
   await page.ask('Hello');
   await waitFor(() => expect(held.waiting()).toBe(1));
   held.release();
-  expect(await screen.findByText(/is not available\. The default one is asked\.$/)).toBeVisible();
+  expect(await screen.findByText(/is not available\. The default agent is asked\.$/)).toBeVisible();
   await waitFor(() => expect(page.said('agent')).toEqual(['You said: "Hello"']));
   expect(api.askedFor('POST /sessions').map(({ body }) => body)).toEqual([{ name: 'Hello' }]);
-  expect(screen.getByRole('button', { name: 'Agent: default' })).toBeVisible();
+  expect(screen.getByRole('button', { name: 'Agent: Default agent' })).toBeVisible();
 });
 
 test('a new chat begins with the default agent if the agents cannot be loaded', async ({

@@ -37,3 +37,30 @@ test('while sessions and messages are loaded, rows stand in their place', async 
   await waitFor(() => expect(page.said('agent')).toEqual(['Here.']));
   await waitFor(() => expect(screen.queryByTestId('skeleton')).toBeNull());
 });
+
+test('a note tells that an answer has ended in another chat, and leads there', async ({
+  api,
+  page,
+}) => {
+  const here = api.createSession({ name: 'Here' });
+  const [one, two, three] = ['One', 'Two', 'Three'].map((name) => api.createSession({ name }));
+  if (!one || !two || !three) throw new Error('a session is missing');
+  api.answers = () => null;
+  for (const { id } of [here, one, two, three]) api.start(id, [saying('user', 'Slow?')]);
+  await page.openSession(here.id);
+  const list = () => page.app?.sessions.value;
+  await waitFor(() => expect(list()?.list.value.length).toBe(4));
+  api.end(here.id, 'Done.');
+  await list()?.refresh();
+  expect(screen.queryByTestId('toast')).toBeNull(); // this tab shows it
+  api.end(one.id, 'Done.');
+  await list()?.refresh();
+  expect(await screen.findByTestId('toast')).toHaveTextContent(/One.* has a new answer\./);
+  await page.click('button', 'Open');
+  await waitFor(() => expect(page.path).toBe(`/s/${one.id}`));
+  expect(screen.queryByTestId('toast')).toBeNull();
+  api.end(two.id, 'Done.');
+  api.end(three.id, 'Done.');
+  await list()?.refresh();
+  expect(await screen.findByTestId('toast')).toHaveTextContent('2 chats have new answers.');
+});

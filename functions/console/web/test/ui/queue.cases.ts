@@ -46,7 +46,7 @@ test('a question is not queued if the queue is full, with the reason', async ({ 
   await page.openSession(id);
   await page.fill('Message', 'The eleventh');
   await page.click('button', 'Add to the queue');
-  expect(await screen.findByTestId('toast')).toHaveTextContent('at most 10 inputs are queued');
+  expect(await screen.findByTestId('problem')).toHaveTextContent('at most 10 inputs are queued');
   const field = screen.getByRole('textbox', { name: 'Message' });
   await waitFor(() => expect(field).toHaveValue('The eleventh'));
   expect(queued()).toEqual(['One']);

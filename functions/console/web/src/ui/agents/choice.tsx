@@ -2,6 +2,7 @@
 
 import { Bot, ChevronDown } from 'lucide-preact';
 import { useEffect } from 'preact/hooks';
+import { agentName } from '../../store/agents';
 import type { Chat } from '../../store/chat';
 import { useApp, useView } from '../context';
 import { lazy } from '../kit/lazy';
@@ -25,7 +26,7 @@ export function AgentChoice({ named, choose }: Props) {
   if (agents.names.value.length === 0) return null;
   const agent = agents.answering(named);
   return (
-    <p class="agent-choice">
+    <span class="agent-choice">
       <button
         type="button"
         class="button quiet small"
@@ -38,11 +39,16 @@ export function AgentChoice({ named, choose }: Props) {
       >
         <Bot size={15} aria-hidden="true" />
         <span class="hidden">Agent: </span>
-        <span dir="auto">{agent || (named ? `${named} is not available` : 'Choose one')}</span>
+        <span dir="auto">{textFor(agent, named)}</span>
         <ChevronDown size={14} aria-hidden="true" />
       </button>
-    </p>
+    </span>
   );
+}
+
+function textFor(agent: string, named: string): string {
+  if (agent) return agentName(agent);
+  return named ? `${named} is not available` : 'Choose an agent';
 }
 
 /** The agent of a chat: the session's own, until another one is chosen. */

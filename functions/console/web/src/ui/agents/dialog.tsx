@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { AgentCard } from '../../api/agents';
+import { agentName } from '../../store/agents';
 import { useApp } from '../context';
 import { Dialog } from '../kit/dialog';
 import './agents.css';
@@ -47,7 +48,7 @@ function Agent({ name, chosen, choose }: { name: string; chosen: boolean; choose
           aria-describedby={about}
           onChange={choose}
         />
-        <b dir="auto">{name}</b>
+        <b dir="auto">{agentName(name)}</b>
         {card && card !== 'failed' && card.name !== name && <span dir="auto">{card.name}</span>}
       </label>
       <div id={about} class="agent-card">

@@ -4,6 +4,7 @@
 import { Paperclip } from 'lucide-preact';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import type { DraftFiles } from '../../store/files';
+import type { Trouble } from '../../store/trouble';
 import { useApp } from '../context';
 import { IconButton } from '../kit/icon-button';
 import { lazy } from '../kit/lazy';
@@ -14,15 +15,16 @@ type Add = (files: Iterable<File>) => boolean;
 
 export const FileList = lazy(() => import('./files').then((m) => m.FileList));
 
-export function useFiles(files: DraftFiles) {
+export function useFiles(files: DraftFiles, trouble: Trouble) {
   const { toasts } = useApp();
   const add: Add = useCallback(
     (given) => {
       const refused = files.add(given);
-      if (refused) toasts.fail(refused);
+      if (refused) trouble.fail(refused);
+      else trouble.clear();
       return refused === '';
     },
-    [files, toasts],
+    [files, trouble],
   );
   useDrop(add);
   const addText = (text: string) => {

@@ -2,18 +2,25 @@
 
 import type { Signal } from '@preact/signals';
 import { ArrowUp, ListPlus, Square } from 'lucide-preact';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { DraftFiles } from '../../store/files';
+import type { Trouble } from '../../store/trouble';
 import { pressed } from '../keys/registry';
 import { useNarrow } from '../kit/hooks';
 import { IconButton } from '../kit/icon-button';
 import { AttachButton, FileList, useFiles } from './attach';
+import { Problem } from './problem';
 import { isTooLong, TooLong } from './too-long';
 
 interface Props {
   draft: Signal<string>;
   /** The files that are sent with it. */
   files: DraftFiles;
+  /** Why something about it failed. */
+  trouble: Trouble;
+  /** The choice of the agent. */
+  children?: ComponentChildren;
   /** A question is being sent. */
   busy: boolean;
   /** The agent is answering. */
@@ -28,14 +35,14 @@ interface Props {
 }
 
 export function Composer(props: Props) {
-  const { draft, files, busy, running, queues = false, stopping = false } = props;
+  const { draft, files, trouble, busy, running, queues = false, stopping = false } = props;
   const { onSend, onStop, onEdit } = props;
   const area = useRef<HTMLTextAreaElement>(null);
   const narrow = useNarrow();
   const text = draft.value;
   const empty = text.trim() === '' && files.list.value.length === 0;
   const ready = !empty && !busy && !isTooLong(text);
-  const { add, addText, onPaste } = useFiles(files);
+  const { add, addText, onPaste } = useFiles(files, trouble);
 
   useLayoutEffect(() => {
     const field = area.current;
@@ -73,8 +80,8 @@ export function Composer(props: Props) {
           Attach it as a file
         </button>
       </TooLong>
+      <Problem trouble={trouble} />
       <div class="composer-field">
-        <AttachButton add={add} />
         <textarea
           ref={area}
           dir="auto"
@@ -96,25 +103,29 @@ export function Composer(props: Props) {
             }
           }}
         />
-        {running && onStop && (
-          <IconButton
-            icon={Square}
-            label="Stop"
-            size={16}
-            class="send stop"
-            disabled={stopping}
-            onClick={onStop}
-          />
-        )}
-        {(!running || !onStop || text !== '' || !empty) && (
-          <IconButton
-            icon={queues ? ListPlus : ArrowUp}
-            label={queues ? 'Add to the queue' : 'Send'}
-            class="send"
-            disabled={!ready}
-            onClick={send}
-          />
-        )}
+        <div class="composer-tools">
+          <AttachButton add={add} />
+          {props.children}
+          {running && onStop && (
+            <IconButton
+              icon={Square}
+              label="Stop"
+              size={16}
+              class="send stop"
+              disabled={stopping}
+              onClick={onStop}
+            />
+          )}
+          {(!running || !onStop || text !== '' || !empty) && (
+            <IconButton
+              icon={queues ? ListPlus : ArrowUp}
+              label={queues ? 'Add to the queue' : 'Send'}
+              class="send"
+              disabled={!ready}
+              onClick={send}
+            />
+          )}
+        </div>
       </div>
     </form>
   );

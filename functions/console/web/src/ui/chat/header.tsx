@@ -1,6 +1,6 @@
 // The header of a chat: the session's name and actions.
 
-import { Ellipsis, Menu as Lines, PanelRight } from 'lucide-preact';
+import { Ellipsis, Menu as Lines, PanelLeftOpen, PanelRight } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
 import type { ListedSession } from '../../api/types';
 import type { Chat } from '../../store/chat';
@@ -23,12 +23,23 @@ export function Header({ chat }: { chat: Chat }) {
   );
 }
 
-/** The bar, with the button for the drawer on narrow screens. */
+/** The bar, with the button for the list of sessions where that is not shown. */
 export function Bar({ children }: { children?: ComponentChildren }) {
-  const { drawer } = useView();
+  const { drawer, folded } = useView();
   const narrow = useNarrow();
   return (
     <header class="bar">
+      {!narrow && folded.value && (
+        <IconButton
+          icon={PanelLeftOpen}
+          label="Show the list of sessions"
+          aria-expanded={false}
+          data-sidebar
+          onClick={() => {
+            folded.value = false;
+          }}
+        />
+      )}
       {narrow && (
         <IconButton
           icon={Lines}

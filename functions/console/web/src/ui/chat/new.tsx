@@ -45,11 +45,19 @@ export function NewChat() {
           </ul>
         )}
       </div>
-      <AgentChoice
-        named={app.agents.preferred.value}
-        choose={(agent) => app.agents.prefer(agent)}
-      />
-      <Composer draft={draft} files={app.files.of('')} busy={busy} running={false} onSend={begin} />
+      <Composer
+        draft={draft}
+        files={app.files.of('')}
+        trouble={app.trouble}
+        busy={busy}
+        running={false}
+        onSend={begin}
+      >
+        <AgentChoice
+          named={app.agents.preferred.value}
+          choose={(agent) => app.agents.prefer(agent)}
+        />
+      </Composer>
     </main>
   );
 }

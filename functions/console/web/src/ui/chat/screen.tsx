@@ -85,19 +85,19 @@ function Writing({ chat }: { chat: Chat }) {
     );
   }
   return (
-    <>
+    <Composer
+      draft={chat.draft}
+      files={chat.files}
+      trouble={chat.trouble}
+      busy={chat.sending.value}
+      running={chat.running.value}
+      queues={chat.queues.value}
+      stopping={chat.cancelling.value}
+      onStop={() => void chat.cancel()}
+      onEdit={() => chat.edit()}
+      onSend={(text) => chat.send(text)}
+    >
       <ChatAgent chat={chat} />
-      <Composer
-        draft={chat.draft}
-        files={chat.files}
-        busy={chat.sending.value}
-        running={chat.running.value}
-        queues={chat.queues.value}
-        stopping={chat.cancelling.value}
-        onStop={() => void chat.cancel()}
-        onEdit={() => chat.edit()}
-        onSend={(text) => chat.send(text)}
-      />
-    </>
+    </Composer>
   );
 }

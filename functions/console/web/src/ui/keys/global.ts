@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { App } from '../../store/app';
 import { useApp, useView, type View } from '../context';
+import { toggleSidebar } from '../kit/sidebar';
 import { openKeys, openPalette } from '../palette/open';
 import { focusSearch } from '../sidebar/focus';
 import { bindings, type KeyId, pressed } from './registry';
@@ -20,6 +21,7 @@ const actions: Partial<Record<KeyId, (app: App, target: Element | null) => Act |
   palette: () => (page) => openPalette(page.view),
   help: () => (page) => openKeys(page.view),
   new: () => (page) => page.navigate('/'),
+  sidebar: () => (page) => toggleSidebar(page.view),
   search: () => (page) => focusSearch(page.view),
   stop: (app, target) => {
     const chat = app.chat.peek();

@@ -21,6 +21,12 @@ const all = [
     group: 'Everywhere',
   },
   { id: 'new', keys: ['Mod+Shift+O'], label: 'New chat', group: 'Everywhere' },
+  {
+    id: 'sidebar',
+    keys: ['Mod+B'],
+    label: 'Show or hide the list of sessions',
+    group: 'Everywhere',
+  },
   { id: 'search', keys: ['/'], label: 'Search', group: 'Everywhere', character: true },
   { id: 'help', keys: ['?'], label: 'Show the keys', group: 'Everywhere', character: true },
   { id: 'stop', keys: ['Escape'], label: 'Stop the answer', group: 'In a chat' },

@@ -7,6 +7,9 @@ const NARROW = '(max-width: 52rem)';
 /** Whether the screen is too narrow for two columns. */
 export const useNarrow = (): boolean => useMedia(NARROW);
 
+/** The same at this moment. */
+export const isNarrow = (): boolean => matchMedia(NARROW).matches;
+
 /** Whether the screen is too narrow for a side panel beside the chat. */
 export const useCramped = (): boolean => useMedia('(max-width: 63rem)');
 

@@ -1,6 +1,7 @@
 // One message: its content, changes and actions.
 
 import { memo } from 'preact/compat';
+import { agentName } from '../../store/agents';
 import { grouped } from '../../store/calls';
 import type { Chat } from '../../store/chat';
 import { type Block, isQuestion, type Message } from '../../store/message';
@@ -34,7 +35,7 @@ export const MessageView = memo((props: MessageProps) => {
   return (
     <article
       class={`message ${role} ${message.invocation === props.chat.newest.value ? 'newest' : ''}`}
-      aria-label={role === 'user' ? 'You' : message.author}
+      aria-label={role === 'user' ? 'You' : agentName(message.author)}
       data-testid="message"
       data-role={role}
       data-invocation={message.invocation}
@@ -42,7 +43,7 @@ export const MessageView = memo((props: MessageProps) => {
     >
       {role === 'agent' && first && (
         <p class="author" dir="auto">
-          {message.author}
+          {agentName(message.author)}
         </p>
       )}
       {editing && <Editor chat={props.chat} message={message} />}

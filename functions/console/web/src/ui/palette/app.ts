@@ -1,9 +1,10 @@
 // The actions of the console itself.
 
-import { Keyboard, LogOut, Monitor, Moon, SquarePen, Sun } from 'lucide-preact';
+import { Keyboard, LogOut, Monitor, Moon, PanelLeft, SquarePen, Sun } from 'lucide-preact';
 import { useLocation } from 'wouter-preact';
 import type { Theme } from '../../store/theme';
 import { useApp, useView } from '../context';
+import { toggleSidebar } from '../kit/sidebar';
 import { SECTIONS } from '../settings/sections';
 import { openKeys } from './open';
 import type { PaletteEntry, PaletteGroup } from './registry';
@@ -33,6 +34,14 @@ export function useAppActions(): PaletteGroup {
     title: 'Console',
     entries: [
       { id: 'new', label: 'New chat', icon: SquarePen, keys: 'new', run: () => navigate('/') },
+      {
+        id: 'sidebar',
+        label: 'Show or hide the list of sessions',
+        icon: PanelLeft,
+        keys: 'sidebar',
+        words: 'sidebar fold chats',
+        run: () => toggleSidebar(view),
+      },
       {
         id: 'keys',
         label: 'Keys',

@@ -4,6 +4,7 @@ import { useId, useRef } from 'preact/hooks';
 import type { SessionChange } from 'rethread';
 import { Link } from 'wouter-preact';
 import type { Session } from '../../api/types';
+import { agentName } from '../../store/agents';
 import { useApp } from '../context';
 import { Field } from '../kit/field';
 import { Form, FormError } from '../kit/form';
@@ -113,7 +114,7 @@ function Facts({ session }: { session: Session }) {
       <dt>Id</dt>
       <dd>{session.id}</dd>
       <dt>Agent</dt>
-      <dd>{session.agent || 'The default one'}</dd>
+      <dd>{agentName(session.agent)}</dd>
       <dt>App</dt>
       <dd>{session.app_name}</dd>
       <dt>Created</dt>

@@ -1,6 +1,6 @@
 // The sidebar: search, new chat, the list of sessions, the user.
 
-import { Command, Search, SquarePen, X } from 'lucide-preact';
+import { Command, PanelLeftClose, Search, SquarePen, X } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { useView } from '../context';
@@ -13,7 +13,7 @@ import { SessionList, useSessions } from './list';
 import { UserMenu } from './user';
 
 export function Sidebar() {
-  const { drawer, list } = useView();
+  const { drawer, folded, list } = useView();
   return (
     <>
       <header class="sidebar-head">
@@ -27,12 +27,22 @@ export function Sidebar() {
           <Mark />
           Rethread
         </Link>
-        {drawer.value && (
+        {drawer.value ? (
           <IconButton
             icon={X}
             label="Close"
             onClick={() => {
               drawer.value = false;
+            }}
+          />
+        ) : (
+          <IconButton
+            icon={PanelLeftClose}
+            label="Hide the list of sessions"
+            aria-expanded
+            data-sidebar
+            onClick={() => {
+              folded.value = true;
             }}
           />
         )}
