@@ -19,39 +19,6 @@ type Content struct {
 	raw json.RawMessage
 }
 
-// Parse reads a content of valid JSON. Sessions keep contents of every shape: what is no
-// list of parts is one part, what is no text is no role, and ok is false for these and if
-// there is a part of another shape.
-func Parse(raw json.RawMessage) (c Content, ok bool) {
-	if jsonx.IsNull(raw) {
-		return Content{}, true
-	}
-	var of struct{ Role, Parts json.RawMessage }
-	if json.Unmarshal(raw, &of) != nil {
-		of.Parts = raw // no object
-	}
-	parts, isList := jsonx.Elements(of.Parts)
-	if !isList && !jsonx.IsNull(of.Parts) {
-		parts = []json.RawMessage{of.Parts}
-	}
-	c = Content{Role: jsonx.Text(of.Role), Parts: make([]Part, len(parts)), raw: raw}
-	ok = (isList || len(parts) == 0) && (jsonx.IsNull(of.Role) || of.Role[0] == '"')
-	for i, one := range parts {
-		c.Parts[i] = ParsePart(one)
-		ok = ok && !c.Parts[i].odd
-	}
-	return c, ok
-}
-
-// RoleOf returns the role of a content; "" if it has none.
-func RoleOf(raw json.RawMessage) string {
-	var of struct{ Role string }
-	if json.Unmarshal(raw, &of) != nil {
-		return ""
-	}
-	return of.Role
-}
-
 // Check returns a fault for a content that an event may not have.
 func Check(raw json.RawMessage, pointer string) error {
 	if !jsonx.IsNull(raw) && !jsonx.IsObject(raw) {

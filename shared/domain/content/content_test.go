@@ -31,6 +31,8 @@ func TestParse(t *testing.T) {
 		{"parts that are one", `{"parts":{"text":"t"}}`, "t", "", false},
 		{"parts that are a text", `{"parts":"t"}`, "-", "", false},
 		{"a text", `"t"`, "-", "", false},
+		{"no JSON", `{"parts":[{"text":`, "-", "", false},
+		{"other names", `{"Role":"user","parts":[{"Text":"t"}]}`, "-", "", true},
 		{"a part of another shape", `{"parts":["t",{"text":5},{"text":"t"}]}`, "--t", "", false},
 		{"a call without an object", `{"parts":[{"text":"t","function_call":"f"}]}`, "-", "", false},
 		{"labels that are no texts", `{"parts":[{"text":"t","mime_type":5,"display_name":{}}]}`, "t", "", true},
@@ -96,10 +98,23 @@ func written(t rapid.TB, raw string) {
 		}
 	}
 	for _, p := range c.Parts {
-		if whole := p.Function(); (p.Call != nil || p.Response != nil) && (!json.Valid(whole) || !strings.Contains(raw, string(whole))) {
-			t.Errorf("got the function %s of %s", whole, raw)
+		for _, whole := range wholes(p) {
+			if !json.Valid(whole) || !strings.Contains(raw, string(whole)) {
+				t.Errorf("got %s of %s", whole, raw)
+			}
 		}
 	}
+}
+
+// wholes returns the call and the response of a part as they came.
+func wholes(p content.Part) (out []json.RawMessage) {
+	if p.Call != nil {
+		out = append(out, p.Call.Raw)
+	}
+	if p.Response != nil {
+		out = append(out, p.Response.Raw)
+	}
+	return out
 }
 
 func TestContent_that_was_built(t *testing.T) {

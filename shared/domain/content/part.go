@@ -12,12 +12,12 @@ import (
 // with its unknown members; others with their members in alphabetical order.
 type Part struct {
 	Data     json.RawMessage `json:"data,omitempty"` // of a message of A2A, which Text has in words
-	Name     Label           `json:"display_name,omitempty"`
+	Name     string          `json:"display_name,omitempty"`
 	File     *File           `json:"file_data,omitempty"`
 	Call     *Call           `json:"function_call,omitempty"`
 	Response *Response       `json:"function_response,omitempty"`
 	Inline   *Inline         `json:"inline_data,omitempty"`
-	MIMEType Label           `json:"mime_type,omitempty"`
+	MIMEType string          `json:"mime_type,omitempty"`
 	Metadata json.RawMessage `json:"part_metadata,omitempty"`
 	Text     *string         `json:"text,omitempty"`
 	Thought  bool            `json:"thought,omitempty"` // Text is thinking
@@ -33,7 +33,7 @@ type Call struct {
 	ID       string          `json:"id,omitempty"`
 	Name     string          `json:"name,omitempty"`
 
-	Raw json.RawMessage `json:"-"` // of a call that others made, written instead of the other members
+	Raw json.RawMessage `json:"-"` // the whole as it came, written instead of the other members
 }
 
 // Response is the response to a function call.
@@ -42,7 +42,7 @@ type Response struct {
 	Name     string          `json:"name"`
 	Response json.RawMessage `json:"response"`
 
-	Raw json.RawMessage `json:"-"` // of a response that others made, written instead of the other members
+	Raw json.RawMessage `json:"-"` // the whole as it came, written instead of the other members
 }
 
 // Inline is a file whose bytes, in base64, are part of the content.
@@ -59,27 +59,6 @@ type File struct {
 	MIMEType string `json:"mime_type,omitempty"`
 }
 
-// Label is a text; other JSON is none, as if it were absent.
-type Label string
-
-// UnmarshalJSON reads a label.
-func (l *Label) UnmarshalJSON(raw []byte) error {
-	*l = Label(jsonx.Text(raw))
-	return nil
-}
-
-// ParsePart reads a part of valid JSON, which must not change any more. One with members of other types than they should
-// have is none of the kinds.
-func ParsePart(raw json.RawMessage) Part {
-	type members Part
-	var p members
-	err := json.Unmarshal(raw, &p)
-	if p.raw = raw; err != nil {
-		return Part(p).Unknown()
-	}
-	return Part(p)
-}
-
 // MarshalJSON writes a part.
 func (p Part) MarshalJSON() ([]byte, error) {
 	if p.raw != nil {
@@ -91,19 +70,6 @@ func (p Part) MarshalJSON() ([]byte, error) {
 
 // Raw returns a part that was parsed as it came.
 func (p Part) Raw() json.RawMessage { return p.raw }
-
-// Function returns the call or, without one, the response of a part that was parsed: all of
-// it as it came.
-func (p Part) Function() json.RawMessage {
-	var of struct {
-		Call     json.RawMessage `json:"function_call"`
-		Response json.RawMessage `json:"function_response"`
-	}
-	if json.Unmarshal(p.raw, &of) != nil || !jsonx.IsNull(of.Call) {
-		return of.Call
-	}
-	return of.Response
-}
 
 // Unknown returns a part that was parsed as one of none of the kinds.
 func (p Part) Unknown() Part { return Part{Data: p.Data, Metadata: p.Metadata, raw: p.raw, odd: true} }

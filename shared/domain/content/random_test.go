@@ -30,7 +30,7 @@ func part(t *rapid.T) string {
 func member(t *rapid.T, value string) string {
 	return `"` + rapid.SampledFrom([]string{
 		"text", "thought", "data", "function_call", "function_response", "inline_data", "file_data", "mime_type", "display_name",
-		"part_metadata", "id", "name", "args", "args_text", "response", "file_uri", "thought_signature", "Text", `\u0074ext`, "x",
+		"part_metadata", "id", "name", "args", "args_text", "response", "file_uri", "thought_signature", `\u0074ext`, "x",
 	}).Draw(t, "name") + `":` + value
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // Content is the content of an event as built from its deltas. Appending a delta
@@ -37,17 +36,6 @@ const (
 
 // NewContent returns an empty content; role is the speaker, such as "model".
 func NewContent(role string) *Content { return &Content{role: role} }
-
-// RoleOf returns the speaker of an event's content; "" if it has no role.
-func RoleOf(e session.Event) string {
-	var content struct {
-		Role string `json:"role"`
-	}
-	if err := json.Unmarshal(e.Fields["content"], &content); err != nil {
-		return "" // there is no role, or it is not text
-	}
-	return content.Role
-}
 
 // Append applies a delta. Parts are dense: a delta continues an existing part or
 // begins the next one. A delta that breaks a rule changes nothing; the fault names

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -57,7 +58,7 @@ func WithInterruptions(events []session.Event) []session.Event {
 		case CodeCancelled:
 			note = "[The answer was interrupted here: it was cancelled.]"
 		}
-		out = append(out, addition(e, e.InvocationID+":interrupted", "user", []any{map[string]string{"text": note}}))
+		out = append(out, addition(e, e.InvocationID+":interrupted", "user", []content.Part{content.Text(note)}))
 	}
 	return out
 }
@@ -79,26 +80,22 @@ func interruptedBy(e session.Event) string {
 }
 
 // addition is an event that only agents are given, at the place of another.
-func addition(of session.Event, id, author string, parts []any) session.Event {
-	content, err := jsonx.Marshal(map[string]any{"role": "user", "parts": parts})
+func addition(of session.Event, id, author string, parts []content.Part) session.Event {
+	said, err := content.Content{Role: "user", Parts: parts}.JSON()
 	if err != nil {
 		panic(err) // all values are valid strings and JSON
 	}
 	return session.Event{
 		ID: id, SessionID: of.SessionID, InvocationID: of.InvocationID, Author: author,
 		Seq: of.Seq, Status: session.EventCompleted, CreatedTime: of.CreatedTime,
-		Fields: map[string]json.RawMessage{"type": json.RawMessage(`"interrupted"`), "content": content},
+		Fields: map[string]json.RawMessage{"type": json.RawMessage(`"interrupted"`), "content": said},
 	}
 }
 
-func resultsOf(calls []call) []any {
-	parts := make([]any, len(calls))
+func resultsOf(calls []call) []content.Part {
+	parts := make([]content.Part, len(calls))
 	for i, c := range calls {
-		response := map[string]any{"name": c.Name, "response": json.RawMessage(InterruptedCall)}
-		if c.ID != "" {
-			response["id"] = c.ID
-		}
-		parts[i] = map[string]any{"function_response": response}
+		parts[i] = content.Answer(c.ID, c.Name, json.RawMessage(InterruptedCall))
 	}
 	return parts
 }

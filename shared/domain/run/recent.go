@@ -1,9 +1,9 @@
 package run
 
 import (
-	"encoding/json"
 	"slices"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -75,18 +75,6 @@ func (r *Recent) exceedsBytes() bool {
 
 // answersCall reports whether an event contains the response to a function call.
 func answersCall(e session.Event) bool {
-	var content struct {
-		Parts []struct {
-			Response json.RawMessage `json:"function_response"`
-		} `json:"parts"`
-	}
-	if json.Unmarshal(e.Fields["content"], &content) != nil {
-		return false // a content of another shape
-	}
-	for _, p := range content.Parts {
-		if p.Response != nil {
-			return true
-		}
-	}
-	return false
+	c, _ := content.Parse(e.Fields["content"])
+	return slices.ContainsFunc(c.Parts, func(p content.Part) bool { return p.Response != nil })
 }

@@ -1,9 +1,9 @@
 package run
 
 import (
-	"encoding/json"
 	"slices"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -31,23 +31,14 @@ type call struct {
 func openCalls(events []session.Event) []call {
 	var open []call
 	for i, e := range events {
-		var content struct {
-			Parts []struct {
-				Call     *call `json:"function_call"`
-				Response *call `json:"function_response"`
-			} `json:"parts"`
-		}
-		if json.Unmarshal(e.Fields["content"], &content) != nil {
-			continue // a content of another shape
-		}
+		c, _ := content.Parse(e.Fields["content"])
 		long := e.LongRunningCalls()
-		for _, p := range content.Parts {
+		for _, p := range c.Parts {
 			switch {
 			case p.Call != nil && !slices.Contains(long, p.Call.ID):
-				p.Call.event = i
-				open = append(open, *p.Call)
+				open = append(open, call{p.Call.ID, p.Call.Name, i})
 			case p.Response != nil:
-				open = p.Response.closes(open)
+				open = call{ID: p.Response.ID, Name: p.Response.Name}.closes(open)
 			}
 		}
 	}

@@ -3,24 +3,19 @@ package search
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // Text returns what an event says: the texts of its content's parts, without thoughts.
 // Parts of another form have none.
-func Text(content json.RawMessage) string {
-	var of struct {
-		Parts []map[string]json.RawMessage `json:"parts"`
-	}
-	if len(content) == 0 || json.Unmarshal(content, &of) != nil {
-		return ""
-	}
+func Text(raw json.RawMessage) string {
+	c, _ := content.Parse(raw)
 	var texts []string
-	for _, part := range of.Parts {
-		var text string
-		if string(part["thought"]) == "true" || json.Unmarshal(part["text"], &text) != nil || text == "" {
-			continue
+	for _, p := range c.Parts {
+		if p.Text != nil && *p.Text != "" && !p.Thought {
+			texts = append(texts, *p.Text)
 		}
-		texts = append(texts, text)
 	}
 	return strings.Join(texts, "\n")
 }

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -32,7 +33,7 @@ func (m Message) MustSplit() bool {
 // the item in parts for others; c is nil for a watcher without a cursor.
 func Split(m Message, deltas []run.Delta, c *Cursor) ([]Message, error) {
 	if c == nil || c.Seq != m.Item.Seq || c.Offset <= 0 || c.Offset > m.Item.Deltas {
-		return InParts(m, run.RoleOf(*m.Item), deltas)
+		return InParts(m, content.RoleOf(m.Item.Fields["content"]), deltas)
 	}
 	// The newest delta is sent even to a watcher that has it: for a watcher, an item
 	// of which nothing is sent has ended.

@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -85,7 +86,7 @@ func (e *Entry) appended() ([]Message, error) {
 	var out []Message
 	for _, event := range e.Events {
 		if event.Status == session.EventInProgress { // as the thread shows it
-			event = event.With("content", run.NewContent(run.RoleOf(event)).Snapshot())
+			event = event.With("content", run.NewContent(content.RoleOf(event.Fields["content"])).Snapshot())
 			event.Deltas = 0
 		}
 		m := SnapshotOf(e.Epoch, event)

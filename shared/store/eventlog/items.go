@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/keys"
@@ -60,7 +61,7 @@ type Producer interface {
 // NewItem returns an item without deltas; by is nil for one that is only read.
 func (s *Store) NewItem(l Log, rec *Record, by Producer) *Item {
 	return &Item{
-		s: s, Log: l, rec: rec, Producer: by, content: run.NewContent(run.RoleOf(rec.Events[0])), quiet: s.watching != nil,
+		s: s, Log: l, rec: rec, Producer: by, content: run.NewContent(content.RoleOf(rec.Events[0].Fields["content"])), quiet: s.watching != nil,
 	}
 }
 

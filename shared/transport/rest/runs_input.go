@@ -9,6 +9,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -94,7 +95,7 @@ func (o object) inputItems() ([]json.RawMessage, error) {
 		return nil, fieldFault(fault.Invalid, o.Pointer(name), "must not be empty")
 	}
 	raw, err := jsonx.Marshal(map[string]any{
-		"content": map[string]any{"role": "user", "parts": []any{map[string]any{"text": *text}}},
+		"content": content.Content{Role: "user", Parts: []content.Part{content.Text(*text)}},
 	})
 	return []json.RawMessage{raw}, err
 }

@@ -24,9 +24,9 @@ func (m *composer) passPart(p transcript.Part) {
 	switch {
 	case p.Thought:
 	case p.Call != nil:
-		m.add("data", p.Function(), withType(metadata, functionCall))
+		m.add("data", p.Call.Raw, withType(metadata, functionCall))
 	case p.Response != nil:
-		m.add("data", p.Function(), withType(metadata, functionResponse))
+		m.add("data", p.Response.Raw, withType(metadata, functionResponse))
 	case p.Inline != nil:
 		m.file(p.Inline.MIMEType, p.Inline.Name, "", content.StandardBase64(p.Inline.Data), metadata)
 	case p.File != nil:

@@ -96,7 +96,7 @@ func (p part) data(out piece) (piece, error) {
 		out.part = &content.Part{Response: &content.Response{Raw: p.Data}}
 	default: // the form in which the A2A server stores it
 		said := content.Text(string(p.Data))
-		said.Data, said.MIMEType, said.Name = p.Data, content.Label(p.MediaType), content.Label(p.Filename)
+		said.Data, said.MIMEType, said.Name = p.Data, p.MediaType, p.Filename
 		out.part = &said
 	}
 	return out, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -38,7 +39,7 @@ type origin struct {
 
 // Event converts a user's message to the input of a run of the task.
 func Event(m *a2a.Message, taskID string) (session.Event, error) {
-	c := content{Role: "user", Parts: make([]part, 0, len(m.Parts))}
+	c := content.Content{Role: "user", Parts: make([]content.Part, 0, len(m.Parts))}
 	for i, p := range m.Parts {
 		one, err := fromPart(p, "/message/parts/"+strconv.Itoa(i))
 		if err != nil {
@@ -80,10 +81,11 @@ func TaskOf(e session.Event) string {
 	return o.TaskID
 }
 
-func contentOf(e session.Event) content {
-	var c content
-	if raw := e.Fields["content"]; raw != nil && jsonx.UnmarshalExact(raw, &c) != nil {
-		return content{} // content in an unknown form is not shown
+// contentOf returns the content of an event; one of an unknown form is not shown.
+func contentOf(e session.Event) content.Content {
+	c, ok := content.Parse(e.Fields["content"])
+	if !ok {
+		return content.Content{}
 	}
 	return c
 }
@@ -96,7 +98,7 @@ func Message(e session.Event, taskID string) *a2a.Message {
 		ID: e.ID, ContextID: e.SessionID, TaskID: a2a.TaskID(taskID), Role: a2a.MessageRoleAgent, Metadata: map[string]any{},
 	}
 	for _, p := range c.Parts {
-		if one := p.toPart(); one != nil {
+		if one := toPart(p); one != nil {
 			m.Parts = append(m.Parts, one)
 		}
 	}
@@ -142,10 +144,10 @@ func Artifact(e session.Event) *a2a.Artifact {
 	}
 	out := &a2a.Artifact{ID: a2a.ArtifactID(e.ID), Metadata: map[string]any{InvocationKey: e.InvocationID}}
 	for _, p := range contentOf(e).Parts {
-		if !p.isAnswer() {
+		if !isAnswer(p) {
 			continue
 		}
-		if one := p.toPart(); one != nil {
+		if one := toPart(p); one != nil {
 			out.Parts = append(out.Parts, one)
 		}
 	}
@@ -165,7 +167,7 @@ func Steps(e session.Event) bool {
 		return false
 	}
 	for _, p := range contentOf(e).Parts {
-		if !p.isAnswer() {
+		if !isAnswer(p) {
 			return true
 		}
 	}

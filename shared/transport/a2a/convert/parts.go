@@ -11,6 +11,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // Metadata that marks function calls, their responses, thoughts and errors, under
@@ -36,72 +37,45 @@ const (
 	typeResponse = "function_response"
 )
 
-// part is a part of an event's content. A part with data has its text as well,
-// for agents that cannot read data.
-type part struct {
-	Text             *string         `json:"text,omitempty"`
-	Thought          bool            `json:"thought,omitempty"`
-	Data             json.RawMessage `json:"data,omitempty"`
-	InlineData       *inlineData     `json:"inline_data,omitempty"`
-	FileData         *fileData       `json:"file_data,omitempty"`
-	FunctionCall     map[string]any  `json:"function_call,omitempty"`
-	FunctionResponse map[string]any  `json:"function_response,omitempty"`
-	MIMEType         string          `json:"mime_type,omitempty"`
-	DisplayName      string          `json:"display_name,omitempty"`
-	Metadata         map[string]any  `json:"part_metadata,omitempty"`
-}
-
-type inlineData struct {
-	MIMEType    string `json:"mime_type,omitempty"`
-	DisplayName string `json:"display_name,omitempty"`
-	Data        string `json:"data"` // base64
-}
-
-type fileData struct {
-	MIMEType    string `json:"mime_type,omitempty"`
-	DisplayName string `json:"display_name,omitempty"`
-	URI         string `json:"file_uri"`
-}
-
-// content is the content of an event.
-type content struct {
-	Role  string `json:"role"`
-	Parts []part `json:"parts"`
-}
-
-// fromPart converts a message's part to an event's.
-func fromPart(p *a2a.Part, pointer string) (part, error) {
-	out := part{Metadata: p.Metadata}
+// fromPart converts a message's part to an event's. A part with data has its text as
+// well, for agents that cannot read data.
+func fromPart(p *a2a.Part, pointer string) (out content.Part, err error) {
+	if len(p.Metadata) > 0 {
+		if out.Metadata, err = jsonx.Marshal(p.Metadata); err != nil {
+			return out, fmt.Errorf("encode the metadata of a part: %w", err)
+		}
+	}
+	out.MIMEType, out.Name = p.MediaType, p.Filename
 	switch c := p.Content.(type) {
 	case a2a.Text:
 		text := string(c)
-		out.Text, out.MIMEType, out.DisplayName = &text, p.MediaType, p.Filename
-	case a2a.Raw:
-		out.InlineData = &inlineData{
-			MIMEType: p.MediaType, DisplayName: p.Filename, Data: base64.StdEncoding.EncodeToString(c),
-		}
-	case a2a.URL:
-		out.FileData = &fileData{MIMEType: p.MediaType, DisplayName: p.Filename, URI: string(c)}
+		out.Text = &text
+		return out, nil
 	case a2a.Data:
 		return fromData(out, c.Value, p)
-	default:
-		return part{}, fault.Field(fault.Invalid, pointer, "must be text, raw, url or data")
+	case a2a.Raw:
+		file := content.Data(p.MediaType, base64.StdEncoding.EncodeToString(c), p.Filename)
+		file.Metadata = out.Metadata
+		return file, nil
+	case a2a.URL:
+		file := content.Address(p.MediaType, string(c), p.Filename)
+		file.Metadata = out.Metadata
+		return file, nil
 	}
-	return out, nil
+	return out, fault.Field(fault.Invalid, pointer, "must be text, raw, url or data")
 }
 
 // fromData converts a part with data, or with the response to a function call.
-func fromData(out part, value any, p *a2a.Part) (part, error) {
-	if response, ok := value.(map[string]any); ok && isType(p.Metadata, typeResponse) {
-		out.FunctionResponse = response
-		return out, nil
-	}
+func fromData(out content.Part, value any, p *a2a.Part) (content.Part, error) {
 	raw, err := jsonx.Marshal(value)
 	if err != nil {
-		return part{}, fmt.Errorf("encode data: %w", err)
+		return out, fmt.Errorf("encode data: %w", err)
+	}
+	if _, ok := value.(map[string]any); ok && isType(p.Metadata, typeResponse) {
+		return content.Part{Response: &content.Response{Raw: raw}, Metadata: out.Metadata}, nil
 	}
 	text := string(raw)
-	out.Text, out.Data, out.MIMEType, out.DisplayName = &text, raw, p.MediaType, p.Filename
+	out.Text, out.Data = &text, raw
 	return out, nil
 }
 
@@ -111,24 +85,24 @@ func isType(metadata map[string]any, name string) bool {
 
 // toPart converts an event's part to a message's; nil for a part that is empty
 // or cannot be converted.
-func (p part) toPart() *a2a.Part {
-	out := &a2a.Part{MediaType: p.MIMEType, Filename: p.DisplayName}
-	for name, v := range p.Metadata {
+func toPart(p content.Part) *a2a.Part {
+	out := &a2a.Part{MediaType: p.MIMEType, Filename: p.Name}
+	for name, v := range object(p.Metadata) {
 		out.SetMeta(name, v)
 	}
 	switch {
-	case p.FunctionCall != nil:
-		return typed(out, typeCall, p.FunctionCall)
-	case p.FunctionResponse != nil:
-		return typed(out, typeResponse, p.FunctionResponse)
-	case p.InlineData != nil:
-		bytes, err := base64.StdEncoding.DecodeString(p.InlineData.Data)
+	case p.Call != nil:
+		return typed(out, typeCall, object(p.Call.Raw))
+	case p.Response != nil:
+		return typed(out, typeResponse, object(p.Response.Raw))
+	case p.Inline != nil:
+		bytes, err := base64.StdEncoding.DecodeString(p.Inline.Data)
 		if err != nil {
 			return nil
 		}
-		out.Content, out.MediaType, out.Filename = a2a.Raw(bytes), p.InlineData.MIMEType, p.InlineData.DisplayName
-	case p.FileData != nil && p.FileData.URI != "":
-		out.Content, out.MediaType, out.Filename = a2a.URL(p.FileData.URI), p.FileData.MIMEType, p.FileData.DisplayName
+		out.Content, out.MediaType, out.Filename = a2a.Raw(bytes), p.Inline.MIMEType, p.Inline.Name
+	case p.File != nil && p.File.URI != "":
+		out.Content, out.MediaType, out.Filename = a2a.URL(p.File.URI), p.File.MIMEType, p.File.Name
 	case p.Data != nil:
 		out.Content = a2a.Data{Value: jsonx.Canonical(p.Data)}
 	case p.Text != nil:
@@ -141,6 +115,12 @@ func (p part) toPart() *a2a.Part {
 		return nil
 	}
 	return out
+}
+
+// object returns the members of a JSON object, with each digit of their numbers.
+func object(raw json.RawMessage) map[string]any {
+	members, _ := jsonx.Canonical(raw).(map[string]any)
+	return members
 }
 
 func typed(out *a2a.Part, kind string, value map[string]any) *a2a.Part {
@@ -165,6 +145,6 @@ func markLongRunning(parts a2a.ContentParts, ids map[string]bool) {
 
 // isAnswer reports whether the part belongs to the agent's answer rather than
 // to the steps towards it.
-func (p part) isAnswer() bool {
-	return !p.Thought && p.FunctionCall == nil && p.FunctionResponse == nil
+func isAnswer(p content.Part) bool {
+	return !p.Thought && p.Call == nil && p.Response == nil
 }

@@ -3,6 +3,7 @@ package convert
 import (
 	"slices"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -29,18 +30,18 @@ func unanswered(r run.Run, events []session.Event) (last *session.Event, calls m
 		parts := contentOf(e).Parts
 		interrupted := e.Status == session.EventFailed
 		continued = continued || interrupted
-		if continued && !isInput(e) && slices.ContainsFunc(parts, func(p part) bool { return p.FunctionResponse == nil }) {
+		if continued && !isInput(e) && slices.ContainsFunc(parts, func(p content.Part) bool { return p.Response == nil }) {
 			open = slices.DeleteFunc(open, func(c openCall) bool { return !c.declared })
 		}
 		declared := declaredLongRunning(e)
 		for _, p := range parts {
 			switch {
-			case p.FunctionCall != nil:
-				if id := idOf(p.FunctionCall); declared[id] || !interrupted {
+			case p.Call != nil:
+				if id := p.Call.ID; declared[id] || !interrupted {
 					open = append(open, openCall{id, &events[i], declared[id]})
 				}
-			case p.FunctionResponse != nil:
-				open = slices.DeleteFunc(open, func(c openCall) bool { return c.id == idOf(p.FunctionResponse) })
+			case p.Response != nil:
+				open = slices.DeleteFunc(open, func(c openCall) bool { return c.id == p.Response.ID })
 			}
 		}
 	}
@@ -52,10 +53,4 @@ func unanswered(r run.Run, events []session.Event) (last *session.Event, calls m
 		}
 	}
 	return last, calls
-}
-
-// idOf returns the id of a function call or a response; "" if it has none.
-func idOf(function map[string]any) string {
-	id, _ := function["id"].(string)
-	return id
 }
