@@ -162,7 +162,7 @@ func TestDeliver(t *testing.T) {
 			desk := &delivery.Scheduler{
 				Worker: &delivery.Worker{
 					Builders: map[delivery.Kind]delivery.MessageBuilder{"test": r}, Poster: r,
-					Retries: delivery.RetryPolicy{First: time.Second, Most: time.Minute, Within: time.Hour},
+					Retries: delivery.RetryPolicy{First: time.Second, Max: time.Minute, Within: time.Hour},
 					Now:     func() time.Time { return time.Unix(2, 0) }, Jitter: func() float64 { return 1 }, Log: log,
 				},
 				Lanes: r, Waker: r, Discard: r, DirectTimeout: time.Second, MaxDirectAge: 10 * time.Second, NewID: func() string { return "id" }, Log: log,

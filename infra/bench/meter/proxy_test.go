@@ -101,7 +101,7 @@ func TestUnits(t *testing.T) {
 	get := func(name string, consistent bool) func() {
 		return func() { must2(t)(m.dynamo.Get(t.Context(), key(name), table.Reading{Consistent: consistent})) }
 	}
-	set := []table.Change{table.Set(table.At("y"), "1")}
+	set := []table.Change{table.Set(table.Path{"y"}, "1")}
 	cases := []struct {
 		name string
 		work func()
@@ -114,7 +114,7 @@ func TestUnits(t *testing.T) {
 		{"a refused put of a large item costs that", refused(table.Put(sized("a", 5), table.ItemNotExists())), meter.Usage{Requests: 1, Writes: 5}},
 		{"a transaction costs double", transact("", table.Put(sized("b", 2)), table.Put(sized("c", 2)), table.Check(key("d"), table.ItemNotExists())), meter.Usage{Requests: 1, Writes: 10}},
 		{"a transaction that updates a large item costs it twice", transact("", table.Update(key("b"), set)), meter.Usage{Requests: 1, Writes: 4}},
-		{"a transaction that moves an item in an index costs the index twice", transact("", table.Update(key("i"), []table.Change{table.Set(table.At("GSK"), "2")})), meter.Usage{Requests: 1, Writes: 8}},
+		{"a transaction that moves an item in an index costs the index twice", transact("", table.Update(key("i"), []table.Change{table.Set(table.Path{"GSK"}, "2")})), meter.Usage{Requests: 1, Writes: 8}},
 		{"a transaction under a token costs the same", transact("once", table.Put(sized("e", 5))), meter.Usage{Requests: 1, Writes: 10}},
 		{"its repeat costs reading its items", transact("once", table.Put(sized("e", 5))), meter.Usage{Requests: 1, Reads: 4}},
 		{"a cancelled transaction costs its writes", func() {
@@ -197,9 +197,9 @@ func TestUnitsOfTransactions(t *testing.T) {
 			case 1:
 				writes = append(writes, table.Put(indexed(name, fmt.Sprint(random.IntN(3)), 1+random.IntN(4))))
 			case 2:
-				writes = append(writes, table.Update(key(name), []table.Change{table.Set(table.At("name"), fmt.Sprint(random.IntN(3)))}))
+				writes = append(writes, table.Update(key(name), []table.Change{table.Set(table.Path{"name"}, fmt.Sprint(random.IntN(3)))}))
 			case 3:
-				writes = append(writes, table.Check(key(name), table.NotExists(table.At("none"))))
+				writes = append(writes, table.Check(key(name), table.NotExists(table.Path{"none"})))
 			default:
 				writes = append(writes, table.Delete(key(name)))
 			}

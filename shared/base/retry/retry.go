@@ -15,7 +15,7 @@ import (
 type Policy struct {
 	// First is the upper limit of the first delay. It doubles with each further
 	// delay, up to Most; the delay itself is random below the limit.
-	First, Most time.Duration
+	First, Max time.Duration
 	// After, if set, returns the delay that an error asks for, as a Retry-After header
 	// does. It replaces the back-off: the delay is what the error asks for, but at
 	// least First and at most Most, plus a random part of First.
@@ -89,9 +89,9 @@ func (p Policy) wait(ctx context.Context, n int, end time.Time, err error) error
 // that failed together get different delays, so that they do not retry together.
 func (p Policy) delay(n int, err error) time.Duration {
 	if p.After != nil {
-		return min(max(p.After(err), p.First), p.Most) + sleep.Jitter(p.First)
+		return min(max(p.After(err), p.First), p.Max) + sleep.Jitter(p.First)
 	}
-	return sleep.Backoff(p.First, p.Most, n)
+	return sleep.Backoff(p.First, p.Max, n)
 }
 
 // Reserving returns a context that ends a while before ctx does, if that has a deadline, so

@@ -30,7 +30,7 @@ func failing(times int, calls *int) func() error {
 
 func TestDo(t *testing.T) {
 	t.Parallel()
-	p := retry.Policy{First: time.Millisecond, Most: 10 * time.Millisecond}
+	p := retry.Policy{First: time.Millisecond, Max: 10 * time.Millisecond}
 
 	t.Run("retries until the operation succeeds", func(t *testing.T) {
 		t.Parallel()
@@ -72,7 +72,7 @@ func TestDo(t *testing.T) {
 			calls, began := 0, time.Now()
 			err := retry.Do(ctx, reserved, nil, failing(1<<30, &calls))
 			spent := time.Since(began)
-			if !errors.Is(err, retry.ErrExhausted) || spent < 3*time.Second || spent > 3*time.Second+p.Most {
+			if !errors.Is(err, retry.ErrExhausted) || spent < 3*time.Second || spent > 3*time.Second+p.Max {
 				t.Errorf("%v after %s and %d calls, want exhaustion after 3 s", err, spent, calls)
 			}
 		})
@@ -87,7 +87,7 @@ func TestDo(t *testing.T) {
 			calls, began := 0, time.Now()
 			err := retry.Do(ctx, reserved, nil, failing(1<<30, &calls))
 			spent := time.Since(began)
-			if !errors.Is(err, retry.ErrExhausted) || spent < time.Second/2 || spent > time.Second/2+p.Most || calls < 10 {
+			if !errors.Is(err, retry.ErrExhausted) || spent < time.Second/2 || spent > time.Second/2+p.Max || calls < 10 {
 				t.Errorf("%v after %s and %d calls, want exhaustion after half a second", err, spent, calls)
 			}
 		})
@@ -151,7 +151,7 @@ func TestDo_delay_that_an_error_asks_for(t *testing.T) {
 					}
 					return test.asked
 				}
-				p := retry.Policy{First: first, Most: most, After: after, Tries: tries}
+				p := retry.Policy{First: first, Max: most, After: after, Tries: tries}
 				between, err := waits(t.Context(), p, errOther)
 				if !errors.Is(err, retry.ErrExhausted) || len(between) != tries-1 {
 					t.Fatalf("%v after %d waits", err, len(between))
@@ -173,7 +173,7 @@ func TestDo_budget(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			left, began := time.Second, time.Now()
-			between, err := waits(t.Context(), retry.Policy{First: first, Most: first, After: fixed, Budget: &left}, errMend)
+			between, err := waits(t.Context(), retry.Policy{First: first, Max: first, After: fixed, Budget: &left}, errMend)
 			if !errors.Is(err, retry.ErrExhausted) || !errors.Is(err, errMend) {
 				t.Errorf("got %v, want exhaustion and the last error", err)
 			}
@@ -187,7 +187,7 @@ func TestDo_budget(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			left, began := time.Second, time.Now()
-			p := retry.Policy{First: first, Most: first, After: fixed, Budget: &left}
+			p := retry.Policy{First: first, Max: first, After: fixed, Budget: &left}
 			calls := 0
 			if err := retry.Do(t.Context(), p, nil, failing(2, &calls)); err != nil || left != time.Second-time.Since(began) {
 				t.Fatalf("%v, %s left after %s", err, left, time.Since(began))

@@ -86,7 +86,7 @@ func (b *Bus) entry(e delivery.Event) (types.PutEventsRequestEntry, error) {
 
 // put sends entries, and sends the refused ones again.
 func (b *Bus) put(ctx context.Context, pending []pendingEntry, errs []error) {
-	policy := retry.Policy{First: firstWait, Most: 2 * firstWait, Tries: tries}
+	policy := retry.Policy{First: firstWait, Max: 2 * firstWait, Tries: tries}
 	refused := func(err error) bool { return errors.Is(err, errRefused) }
 	_ = retry.Do(ctx, policy, refused, func() error { // errs has the errors of the entries
 		if pending = b.try(ctx, pending, errs); len(pending) > 0 {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -34,10 +34,10 @@ func FromADK(raw json.RawMessage, id string, now int64) (*Part, error) {
 	if of.AppName == "" {
 		of.AppName = session.DefaultApp
 	}
-	if err := fault.CheckSegment("/id", of.ID); err != nil {
+	if err := ids.CheckSegment("/id", of.ID); err != nil {
 		return nil, err
 	}
-	if err := fault.CheckID("/app_name", of.AppName); err != nil {
+	if err := ids.Check("/app_name", of.AppName); err != nil {
 		return nil, err
 	}
 	events, err := parseList(dump, "events", adkEvent)

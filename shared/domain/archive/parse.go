@@ -10,6 +10,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -145,7 +146,7 @@ func parseHead(members map[string]json.RawMessage) (*Head, error) {
 		if id == "" {
 			continue
 		}
-		if err := fault.CheckSegment("/"+name, id); err != nil {
+		if err := ids.CheckSegment("/"+name, id); err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 )
@@ -65,7 +66,7 @@ func (e *Event) check(pointer string) error {
 		if id == "" {
 			continue
 		}
-		if err := fault.CheckSegment(pointer+"/_log/"+name, id); err != nil {
+		if err := ids.CheckSegment(pointer+"/_log/"+name, id); err != nil {
 			return err
 		}
 	}
@@ -81,11 +82,11 @@ func (e *Event) check(pointer string) error {
 // checkIDs refuses ids that no request could name. An event may be without an id.
 func checkIDs(e *session.Event, pointer string) error {
 	if e.ID != "" {
-		if err := fault.CheckSegment(pointer+"/id", e.ID); err != nil {
+		if err := ids.CheckSegment(pointer+"/id", e.ID); err != nil {
 			return err
 		}
 	}
-	return fault.CheckSegment(pointer+"/invocation_id", e.InvocationID)
+	return ids.CheckSegment(pointer+"/invocation_id", e.InvocationID)
 }
 
 func parseTask(raw json.RawMessage, pointer string) (Task, error) {
@@ -93,7 +94,7 @@ func parseTask(raw json.RawMessage, pointer string) (Task, error) {
 	if err := decode(raw, &t, pointer); err != nil {
 		return t, err
 	}
-	if err := fault.CheckSegment(pointer+"/task_id", t.ID); err != nil {
+	if err := ids.CheckSegment(pointer+"/task_id", t.ID); err != nil {
 		return t, err
 	}
 	var bubbles []json.RawMessage
@@ -113,12 +114,12 @@ func parseTask(raw json.RawMessage, pointer string) (Task, error) {
 		return t, fault.Field(fault.Invalid, pointer, "must be at most %d bytes", task.MaxSize)
 	}
 	if t.First != "" {
-		if err := fault.CheckSegment(pointer+"/first", t.First); err != nil {
+		if err := ids.CheckSegment(pointer+"/first", t.First); err != nil {
 			return t, err
 		}
 	}
 	for id, place := range t.Places {
-		if err := fault.CheckSegment(pointer+"/places", id); err != nil {
+		if err := ids.CheckSegment(pointer+"/places", id); err != nil {
 			return t, err
 		}
 		if place < 0 {
@@ -139,7 +140,7 @@ func parseFeedback(raw json.RawMessage, pointer string) (Feedback, error) {
 	if err := decode(raw, &f, pointer); err != nil {
 		return f, err
 	}
-	if err := fault.CheckSegment(pointer+"/task_id", f.TaskID); err != nil {
+	if err := ids.CheckSegment(pointer+"/task_id", f.TaskID); err != nil {
 		return f, err
 	}
 	if err := task.CheckFeedbackType(pointer+"/type", f.Type); err != nil {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/ids"
 )
 
 // References are lists of URIs (RFC 2483). A reference to a version in Rethread is
@@ -80,7 +81,7 @@ func parseTarget(uri string) (*Target, error) {
 	switch {
 	case len(parts) == 4 && parts[0] == sessionScope:
 		t.SessionID, t.Name = parts[1], parts[2]
-		if err := fault.CheckID("it", t.SessionID); err != nil {
+		if err := ids.Check("it", t.SessionID); err != nil {
 			return nil, bad("must name a session by its id: %v", err)
 		}
 	case len(parts) == 3 && parts[0] == userScope:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -110,8 +111,8 @@ func (t Trigger) validate() error {
 		check   func(pointer, entry string) error
 	}{
 		{"/on/types", t.Types, delivery.CheckType},
-		{"/on/agents", t.Agents, fault.CheckAgent},
-		{"/on/session_ids", t.SessionIDs, fault.CheckID},
+		{"/on/agents", t.Agents, ids.CheckAgent},
+		{"/on/session_ids", t.SessionIDs, ids.Check},
 		{"/on/feedback_types", t.FeedbackTypes, checkFeedback},
 	} {
 		if err := delivery.CheckFilter(f.pointer, f.entries, MaxFilters, f.check); err != nil {
@@ -132,7 +133,7 @@ func checkFeedback(pointer, entry string) error {
 }
 
 func (a Action) validate() error {
-	if err := fault.CheckAgent("/do/agent", a.Agent); err != nil {
+	if err := ids.CheckAgent("/do/agent", a.Agent); err != nil {
 		return err
 	}
 	if a.Session != Same && a.Session != New {

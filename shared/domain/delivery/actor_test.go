@@ -37,7 +37,7 @@ func TestDeliver_to_an_actor(t *testing.T) {
 			t.Parallel()
 			c := &delivery.Worker{
 				Actors:  map[delivery.Kind]delivery.Actor{kind: fakeActor{test.err}},
-				Retries: delivery.RetryPolicy{First: 2 * time.Second, Most: time.Hour, Within: 24 * time.Hour},
+				Retries: delivery.RetryPolicy{First: 2 * time.Second, Max: time.Hour, Within: 24 * time.Hour},
 				Now:     func() time.Time { return now }, Jitter: func() float64 { return 1 }, Log: slog.New(slog.DiscardHandler),
 			}
 			got := c.Deliver(t.Context(), delivery.Delivery{Target: delivery.Target{Kind: kind}}, delivery.Try{

@@ -71,7 +71,7 @@ func TestAttemptObserver(t *testing.T) {
 			w, now := test.observer, start
 			c := delivery.Worker{
 				Builders: map[delivery.Kind]delivery.MessageBuilder{kind: &w}, Poster: &w,
-				Retries: delivery.RetryPolicy{First: 2 * time.Second, Most: time.Hour, Within: 24 * time.Hour},
+				Retries: delivery.RetryPolicy{First: 2 * time.Second, Max: time.Hour, Within: 24 * time.Hour},
 				Now: func() time.Time {
 					now = now.Add(time.Second)
 					return now

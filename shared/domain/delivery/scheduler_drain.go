@@ -88,7 +88,7 @@ func (p *pass) attempt(ctx context.Context, d Parked) (Result, error) {
 // abandoned, trying it too would only delay the others.
 func (p *pass) expired(d Parked) bool {
 	retries := p.Worker.Retries
-	return p.now().Add(retries.Most).Sub(d.Queued) > retries.Within
+	return p.now().Add(retries.Max).Sub(d.Queued) > retries.Within
 }
 
 // abandon discards a delivery without an attempt.

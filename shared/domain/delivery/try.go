@@ -5,24 +5,24 @@ import "time"
 // RetryPolicy is when a worker retries failures.
 type RetryPolicy struct {
 	First  time.Duration // wait after the first attempt; it doubles with each
-	Most   time.Duration // longest wait
+	Max    time.Duration // longest wait
 	Within time.Duration // from queueing until the delivery is abandoned
 }
 
 // DefaultRetryPolicy makes about 40 attempts over a day.
 func DefaultRetryPolicy() RetryPolicy {
-	return RetryPolicy{First: time.Second, Most: time.Hour, Within: 24 * time.Hour}
+	return RetryPolicy{First: time.Second, Max: time.Hour, Within: 24 * time.Hour}
 }
 
 // wait returns the wait after a failed attempt, numbered from 1: at least what the
 // target asks for, plus a random part, from none to all, of a value that doubles.
 // The jitter, from 0 to 1, spreads deliveries that failed together.
 func (p RetryPolicy) wait(try int, jitter float64, least time.Duration) time.Duration {
-	ceiling := p.Most
-	if shift := try - 1; shift < 32 && p.First<<shift < p.Most {
+	ceiling := p.Max
+	if shift := try - 1; shift < 32 && p.First<<shift < p.Max {
 		ceiling = p.First << shift
 	}
-	return min(max(0, least)+time.Duration(jitter*float64(ceiling)), p.Most)
+	return min(max(0, least)+time.Duration(jitter*float64(ceiling)), p.Max)
 }
 
 // Try identifies an attempt.

@@ -150,7 +150,7 @@ func TestDeliver(t *testing.T) {
 			s := test.stage
 			c := delivery.Worker{
 				Builders: map[delivery.Kind]delivery.MessageBuilder{kind: &s}, Poster: &s,
-				Retries: delivery.RetryPolicy{First: 2 * time.Second, Most: time.Hour, Within: 24 * time.Hour},
+				Retries: delivery.RetryPolicy{First: 2 * time.Second, Max: time.Hour, Within: 24 * time.Hour},
 				Now:     func() time.Time { return now }, Jitter: func() float64 { return 1 }, Log: slog.New(slog.DiscardHandler),
 			}
 			d := delivery.Delivery{Target: delivery.Target{Kind: kind}}

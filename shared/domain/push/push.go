@@ -9,6 +9,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/ids"
 )
 
 // Kind is the kind of the targets that push configurations are.
@@ -42,7 +43,7 @@ type Config struct {
 // Validate returns a fault that names the field that breaks a rule. It does not
 // check where the address leads.
 func (c Config) Validate() error {
-	if err := fault.CheckNewID("id", c.ID); err != nil {
+	if err := ids.CheckNew("id", c.ID); err != nil {
 		return err
 	}
 	for _, f := range []struct {

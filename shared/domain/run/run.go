@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -177,7 +178,7 @@ func (s Start) Validate() error {
 		broken.Add(fault.Field(fault.Invalid, "/on_active", "must not be enqueue for an external run"))
 	}
 	if s.Agent != "" {
-		broken.Add(fault.CheckAgent("/agent", s.Agent))
+		broken.Add(ids.CheckAgent("/agent", s.Agent))
 	}
 	return broken.Err()
 }

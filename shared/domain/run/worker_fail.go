@@ -96,7 +96,7 @@ const (
 // retryBusy repeats a request while the store is busy, and waits as long as the
 // store asks.
 func retryBusy(ctx context.Context, do func() error) error {
-	policy := retry.Policy{First: busyWait / 4, Most: busyWait, After: retryAfter, Tries: busyAttempts}
+	policy := retry.Policy{First: busyWait / 4, Max: busyWait, After: retryAfter, Tries: busyAttempts}
 	return retry.Do(ctx, policy, func(err error) bool { return errors.Is(err, fault.Of(fault.Busy)) }, do)
 }
 

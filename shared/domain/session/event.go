@@ -13,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/content"
+	"github.com/rethread/rethread/shared/domain/ids"
 )
 
 // MaxBatch is how many events one append may contain.
@@ -125,7 +126,7 @@ func (e *Event) takeStrings(pointer string, broken *fault.Broken) {
 				broken.Add(fault.Field(fault.Invalid, at, "must be 1 to %d characters", MaxAuthor))
 			}
 		} else {
-			broken.Add(fault.CheckID(at, *f.into))
+			broken.Add(ids.Check(at, *f.into))
 		}
 	}
 }
@@ -134,11 +135,11 @@ func (e *Event) takeStrings(pointer string, broken *fault.Broken) {
 // log before; pointer is its JSON pointer.
 func (e *Event) CheckNew(pointer string) error {
 	if e.ID != "" {
-		if err := fault.CheckNewID(pointer+"/id", e.ID); err != nil {
+		if err := ids.CheckNew(pointer+"/id", e.ID); err != nil {
 			return err
 		}
 	}
-	return fault.CheckNewID(pointer+"/invocation_id", e.InvocationID)
+	return ids.CheckNew(pointer+"/invocation_id", e.InvocationID)
 }
 
 // takeActions validates the actions and drops temporary keys, which are never

@@ -14,9 +14,9 @@ type ForkSource struct {
 
 // Boundary is the part of its source that a fork inherits.
 type Boundary struct {
-	Outline Outline // what the fork inherits
-	At      int64   // the last seq of the source's log before the boundary
-	Found   bool    // false if everything is inherited instead
+	Outline  Outline // what the fork inherits
+	Position int64   // the last seq of the source's log before the boundary
+	Found    bool    // false if everything is inherited instead
 }
 
 // Boundary decides what a fork inherits: what its source showed just before the
@@ -25,11 +25,11 @@ type Boundary struct {
 func (f ForkOf) Boundary(s ForkSource) (Boundary, error) {
 	switch {
 	case s.Target > 0:
-		return Boundary{Outline: s.Then, At: s.Target - 1, Found: true}, nil
+		return Boundary{Outline: s.Then, Position: s.Target - 1, Found: true}, nil
 	case f.Before != nil && f.Strict:
 		return Boundary{}, fault.Field(fault.BoundaryNotFound, "/rewind_before_invocation_id", "is not in the session's log")
 	}
-	return Boundary{Outline: s.Shown.closed(s.Last), At: s.Last, Found: f.Before == nil}, nil
+	return Boundary{Outline: s.Shown.closed(s.Last), Position: s.Last, Found: f.Before == nil}, nil
 }
 
 // OpenItem is an item that was in progress when the head of the source's log was

@@ -12,7 +12,7 @@ import (
 func TestBoundary_Resolve(t *testing.T) {
 	t.Parallel()
 	shown := session.Timeline{{Log: "other", From: 1, To: 2, Seq: 1}, {Log: "log", From: 3, To: 9, Seq: 3}}
-	whole := session.Boundary{Outline: session.OutlineOf(shown), At: 9, Found: true}
+	whole := session.Boundary{Outline: session.OutlineOf(shown), Position: 9, Found: true}
 	change := session.Delta{"a": json.RawMessage("1")}
 	for name, c := range map[string]struct {
 		item    session.OpenItem
@@ -39,7 +39,7 @@ func TestBoundary_Resolve(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, compare := whole.Resolve(c.item)
-			if diff := cmp.Diff(session.Boundary{Outline: session.OutlineOf(c.want), At: 9, Found: true}, got); diff != "" || compare != c.compare {
+			if diff := cmp.Diff(session.Boundary{Outline: session.OutlineOf(c.want), Position: 9, Found: true}, got); diff != "" || compare != c.compare {
 				t.Errorf("compare %t, boundary (-want +got):\n%s", compare, diff)
 			}
 		})

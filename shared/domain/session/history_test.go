@@ -117,7 +117,7 @@ func (c *conversation) rewind(position int64) error {
 		return err
 	}
 	m, err := session.Rewind{SessionID: "s", Before: "i", Nonce: "n"}.Marker(session.MarkerAt{
-		ID: "e", Seq: marker, History: c.history, Then: then, Most: c.most, Read: c.read,
+		ID: "e", Seq: marker, History: c.history, Then: then, Max: c.most, Read: c.read,
 	}, nil)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
-	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -23,7 +23,7 @@ func TestPositionalID(t *testing.T) {
 		if u := uuid.MustParse(id); u.Version() != 8 || u.Variant() != uuid.RFC4122 {
 			t.Fatalf("%s is no UUID of version 8", id)
 		}
-		if err := fault.CheckID("/id", id); err != nil {
+		if err := ids.Check("/id", id); err != nil {
 			t.Fatal(err)
 		}
 		if later := session.PositionalID(seq+1, random); later <= id {

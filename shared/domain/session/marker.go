@@ -23,7 +23,7 @@ type MarkerAt struct {
 	Time    int64  // epoch milliseconds
 	History History
 	Then    Before // what the session showed just before the target
-	Most    int    // parts of a level in its outline
+	Max     int    // parts of a level in its outline
 	Read    Markers
 }
 
@@ -72,7 +72,7 @@ func (r Rewind) Marker(at MarkerAt, restored Delta) (Marker, error) {
 				"actions": actions, "content": json.RawMessage(`{"parts":[{"text":"Session rewound"}]}`),
 			},
 		},
-		Outline: at.Then.Reopened(at.History.Log, at.Seq+1).Folded(at.History.Log, at.Then.Marker, at.Most),
+		Outline: at.Then.Reopened(at.History.Log, at.Seq+1).Folded(at.History.Log, at.Then.Marker, at.Max),
 	}
 	if r.CreatedBy != nil {
 		out.Event.Fields[CreatedBy] = r.CreatedBy

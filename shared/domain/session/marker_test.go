@@ -97,17 +97,17 @@ func TestForkOf_Boundary(t *testing.T) {
 		source session.ForkSource
 		want   session.Boundary
 	}{
-		"all that is shown now": {source: session.ForkSource{Shown: shown, Last: 8}, want: session.Boundary{Outline: now, At: 8, Found: true}},
+		"all that is shown now": {source: session.ForkSource{Shown: shown, Last: 8}, want: session.Boundary{Outline: now, Position: 8, Found: true}},
 		"what was shown then": {
 			fork:   session.ForkOf{Before: &before, Strict: true},
 			source: session.ForkSource{Shown: shown, Last: 8, Target: 4, Then: then},
-			want:   session.Boundary{Outline: then, At: 3, Found: true},
+			want:   session.Boundary{Outline: then, Position: 3, Found: true},
 		},
 		"all for a boundary that is missing": {
 			fork:   session.ForkOf{Before: &before},
-			source: session.ForkSource{Shown: shown, Last: 8}, want: session.Boundary{Outline: now, At: 8},
+			source: session.ForkSource{Shown: shown, Last: 8}, want: session.Boundary{Outline: now, Position: 8},
 		},
-		"nothing that came after the head": {source: session.ForkSource{Shown: shown, Last: 5}, want: session.Boundary{Outline: shown[:1], At: 5, Found: true}},
+		"nothing that came after the head": {source: session.ForkSource{Shown: shown, Last: 5}, want: session.Boundary{Outline: shown[:1], Position: 5, Found: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

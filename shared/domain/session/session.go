@@ -10,6 +10,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 )
 
 // Limits of what a caller may set in a session.
@@ -122,7 +123,7 @@ type New struct {
 func (n *New) Validate() error {
 	var broken fault.Broken
 	if n.Agent != "" {
-		broken.Add(fault.CheckAgent("/agent", n.Agent))
+		broken.Add(ids.CheckAgent("/agent", n.Agent))
 	}
 	if n.AppName == "" {
 		n.AppName = strings.Replace(n.Agent, "/", "~", 1) // as in its A2A address; an app is an id
@@ -133,9 +134,9 @@ func (n *New) Validate() error {
 	if len(n.Metadata) == 0 {
 		n.Metadata = json.RawMessage("{}")
 	}
-	broken.Add(fault.CheckNewID("/id", n.ID))
+	broken.Add(ids.CheckNew("/id", n.ID))
 	if n.AppName != strings.Replace(n.Agent, "/", "~", 1) { // the agent was checked
-		broken.Add(fault.CheckID("/app_name", n.AppName))
+		broken.Add(ids.Check("/app_name", n.AppName))
 	}
 	broken.Add(checkName(n.Name))
 	broken.Add(checkMetadata(n.Metadata))

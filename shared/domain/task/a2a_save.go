@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 )
 
 // whole is the member of a bubble that represents a whole A2A task: the task's data
@@ -37,10 +38,10 @@ func FromA2A(raw json.RawMessage) (Save, error) {
 	if in.ContextID == "" {
 		in.ContextID = in.Snake
 	}
-	if err := fault.CheckNewID("/id", in.ID); err != nil {
+	if err := ids.CheckNew("/id", in.ID); err != nil {
 		return Save{}, err
 	}
-	if err := fault.CheckID("/contextId", in.ContextID); err != nil {
+	if err := ids.Check("/contextId", in.ContextID); err != nil {
 		return Save{}, err
 	}
 	if err := checkShape(in.History, in.Status, in.Artifacts, in.Metadata); err != nil {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/ids"
 )
 
 // MaxFeedbackText is the maximum length of a feedback's text, in characters.
@@ -34,7 +35,7 @@ func (f Feedback) Owner() string { return cmp.Or(f.OwnerID, f.UserID) }
 
 // Validate returns a fault that names the field that breaks a rule.
 func (f Feedback) Validate() error {
-	if err := fault.CheckID("/taskId", f.TaskID); err != nil {
+	if err := ids.Check("/taskId", f.TaskID); err != nil {
 		return err
 	}
 	if err := CheckFeedbackType("/feedbackType", f.Type); err != nil {

@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/ids"
 )
 
 // Invocations returns the ids that metadata.kagent_invocation_id names anywhere in
@@ -26,7 +26,7 @@ func Invocations(bubbles json.RawMessage) ([]string, error) {
 			return nil
 		}
 		found = append(found, value)
-		return fault.CheckID("/message_bubbles", value)
+		return ids.Check("/message_bubbles", value)
 	})
 	return found, err
 }
@@ -34,13 +34,13 @@ func Invocations(bubbles json.RawMessage) ([]string, error) {
 // CheckedInvocations is Invocations for bubbles that are to be saved: a new task's
 // invocations must have names that a request can give.
 func CheckedInvocations(bubbles json.RawMessage) ([]string, error) {
-	ids, err := Invocations(bubbles)
-	for _, id := range ids {
+	invocations, err := Invocations(bubbles)
+	for _, id := range invocations {
 		if err == nil {
-			err = fault.CheckSegment("/message_bubbles", id)
+			err = ids.CheckSegment("/message_bubbles", id)
 		}
 	}
-	return ids, err
+	return invocations, err
 }
 
 // walkStrings visits the strings that are members of objects in document order,

@@ -67,7 +67,7 @@ func (c *ConnectionSender) Send(ctx context.Context, connection string, frames [
 // send posts one frame, and retries while it is throttled. Its posts and waits share
 // the delay budget of the whole delivery.
 func (c *ConnectionSender) send(ctx context.Context, connection string, frame []byte, left *time.Duration) error {
-	policy := retry.Policy{First: firstWait, Most: firstWait << throttledTries, Tries: throttledTries, Budget: left}
+	policy := retry.Policy{First: firstWait, Max: firstWait << throttledTries, Tries: throttledTries, Budget: left}
 	throttled := func(err error) bool { return errors.Is(err, ErrThrottled) }
 	return retry.Do(ctx, policy, throttled, func() error { return c.post(ctx, connection, frame, left) })
 }
@@ -106,7 +106,7 @@ func (c *ConnectionSender) disconnect(ctx context.Context, connection string, re
 }
 
 func closePolicy() retry.Policy {
-	return retry.Policy{First: 2 * firstWait, Most: 4 * firstWait, Tries: closeTries}
+	return retry.Policy{First: 2 * firstWait, Max: 4 * firstWait, Tries: closeTries}
 }
 
 func (c *ConnectionSender) close(ctx context.Context, connection string) error {

@@ -3,8 +3,8 @@ package watch
 import (
 	"fmt"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 )
 
 // Frame encodes a message for the watchers of a session. A message that is larger
@@ -38,7 +38,7 @@ func (m Message) Fits() bool {
 }
 
 // requestBytes is the maximum size of a request id, escaped as JSON.
-const requestBytes = 6*fault.MaxID + 64
+const requestBytes = 6*ids.MaxLength + 64
 
 func (m Message) encode() (frame []byte, err error) {
 	defer func() { // an event panics if its members are not JSON

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/ids"
 )
 
 // Kind is the kind of the targets that webhooks are.
@@ -103,7 +104,7 @@ func (w Webhook) validateFilters() error {
 		entries []string
 		check   func(pointer, entry string) error
 	}{
-		{"/types", w.Types, delivery.CheckType}, {"/agents", w.Agents, fault.CheckAgent}, {"/session_ids", w.SessionIDs, fault.CheckID},
+		{"/types", w.Types, delivery.CheckType}, {"/agents", w.Agents, ids.CheckAgent}, {"/session_ids", w.SessionIDs, ids.Check},
 	} {
 		broken.Add(delivery.CheckFilter(f.pointer, f.entries, MaxFilters, f.check))
 		for _, entry := range f.entries {

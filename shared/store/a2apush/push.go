@@ -72,7 +72,7 @@ func (s *Store) tryPutConfig(ctx context.Context, p place, t push.Task, c push.C
 	if _, known := now.Configs[c.ID]; !known && len(now.Configs) >= push.MaxConfigs {
 		return fault.New(fault.Invalid, "a task has at most %d push notification configurations", push.MaxConfigs)
 	}
-	all, one := table.At(attrConfigs), table.At(attrConfigs, c.ID)
+	all, one := table.Path{attrConfigs}, table.Path{attrConfigs, c.ID}
 	return s.base.DB.Transact(
 		ctx,
 		table.Update(of, []table.Change{table.Set(one, item)},
@@ -122,7 +122,7 @@ var errNoConfig = errors.New("no such push configuration")
 // removal returns the writes that remove an existing configuration if the conditions
 // in more hold.
 func removal(p place, id string, more ...table.Condition) []table.Write {
-	one := table.At(attrConfigs, id)
+	one := table.Path{attrConfigs, id}
 	remove := []table.Change{table.Remove(one)}
 	return []table.Write{
 		table.Update(p.configs(), remove, append(more, table.Exists(one))...),

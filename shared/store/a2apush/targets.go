@@ -81,7 +81,7 @@ func (s *Store) DropTarget(ctx context.Context, t delivery.Target, url string) e
 	if !ok {
 		return nil
 	}
-	sameURL := table.Equal(table.At(attrConfigs, config, pushConfigURL), url)
+	sameURL := table.Equal(table.Path{attrConfigs, config, pushConfigURL}, url)
 	err := s.base.DB.Transact(ctx, removal(place{log, id}, config, sameURL)...)
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil

@@ -32,7 +32,7 @@ func (s *Store) Export(ctx context.Context, userID, id string, to archive.Sink) 
 }
 
 func (s *Store) export(ctx context.Context, userID, id string, to archive.Sink) error {
-	h, at, err := s.sessions.HeaderAndHead(ctx, userID, id)
+	h, head, err := s.sessions.HeaderAndHead(ctx, userID, id)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *Store) export(ctx context.Context, userID, id string, to archive.Sink) 
 		return fault.New(fault.InputsQueued, "inputs are queued: a session is exported when they are answered or cancelled").
 			With("queued", h.Queued)
 	}
-	x := &exporting{s: s, h: h, at: at, to: to, outlines: newOutlines(s.sessions.Markers(ctx))}
+	x := &exporting{s: s, h: h, head: head, to: to, outlines: newOutlines(s.sessions.Markers(ctx))}
 	ctx, x.leftOut = records.CountingLeftOut(ctx)
 	if err := x.run(ctx); err != nil {
 		return fmt.Errorf("export session %s: %w", id, s.sessions.NotFoundIfDeleted(ctx, h, err))
@@ -56,7 +56,7 @@ func (s *Store) export(ctx context.Context, userID, id string, to archive.Sink) 
 type exporting struct {
 	s    *Store
 	h    *sessions.Header
-	at   eventlog.Head
+	head eventlog.Head
 	to   archive.Sink
 	runs []run.Run
 	// outlines knows those of the markers that were exported.
@@ -70,7 +70,7 @@ func (x *exporting) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	before, err := x.s.sessions.Render(ctx, x.h, x.at)
+	before, err := x.s.sessions.Render(ctx, x.h, x.head)
 	if err != nil {
 		return err
 	}
@@ -101,15 +101,15 @@ func (x *exporting) run(ctx context.Context) error {
 
 // unchanged checks that the session is as it was when the export began.
 func (x *exporting) unchanged(ctx context.Context, before session.Session) error {
-	h, at, err := x.s.sessions.HeaderAndHead(ctx, x.h.User, x.h.ID())
+	h, head, err := x.s.sessions.HeaderAndHead(ctx, x.h.User, x.h.ID())
 	if err != nil {
 		return err
 	}
-	now, err := x.s.sessions.Render(ctx, h, at)
+	now, err := x.s.sessions.Render(ctx, h, head)
 	if err != nil {
 		return err
 	}
-	if h.Log != x.h.Log || at.Next != x.at.Next || h.Epoch != x.h.Epoch || h.Run != x.h.Run || h.UnfinishedRun != x.h.UnfinishedRun ||
+	if h.Log != x.h.Log || head.Next != x.head.Next || h.Epoch != x.h.Epoch || h.Run != x.h.Run || h.UnfinishedRun != x.h.UnfinishedRun ||
 		now.UpdatedTime != before.UpdatedTime || h.Version != x.h.Version {
 		return fault.New(fault.SessionChanged, "the session changed while it was exported")
 	}
@@ -133,14 +133,14 @@ func inSeqs(t session.Timeline) archive.Timeline {
 // state returns the state in all scopes, with the parts that only rewinds need.
 func (x *exporting) state(ctx context.Context) (*archive.State, error) {
 	unchanged := func(before, now eventlog.Head) bool { return before.Next == now.Next }
-	c, at, err := x.s.sessions.SettledState(ctx, x.h.OfLog(), x.at, unchanged)
+	c, head, err := x.s.sessions.SettledState(ctx, x.h.OfLog(), x.head, unchanged)
 	if errors.Is(err, sessions.ErrStateChanged) {
 		return nil, fault.New(fault.SessionChanged, "the session changed while it was exported")
 	}
 	if err != nil {
 		return nil, err
 	}
-	x.at = at
+	x.head = head
 	return x.archived(c)
 }
 

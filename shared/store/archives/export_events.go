@@ -18,7 +18,7 @@ func (x *exporting) events(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, r := range whole.Before(x.at.Next) {
+	for i, r := range whole.Before(x.head.Next) {
 		if r.Log == x.h.Log {
 			if err := x.exportRange(ctx, r, nil); err != nil {
 				return err
@@ -161,7 +161,7 @@ type link struct {
 // chain returns the logs that a fork took over from, oldest first.
 func chain(h *sessions.Header) []link {
 	var out []link
-	log, at := h.Origin.Log, h.Origin.At
+	log, at := h.Origin.Log, h.Origin.Position
 	for {
 		next := sessions.Lineage{}
 		for _, l := range h.Origin.Ancestors() {
@@ -173,7 +173,7 @@ func chain(h *sessions.Header) []link {
 		if next.From == "" {
 			return out
 		}
-		log, at = next.From, next.At
+		log, at = next.From, next.Position
 	}
 }
 

@@ -64,7 +64,7 @@ type logHead struct {
 func (i *ImportItem) Key() table.Key { return table.NewKey(i.PK, i.SK) }
 
 // same is the condition that the import has not changed since it was read.
-func (i *ImportItem) same() table.Condition { return table.Equal(table.At(importVersion), i.Version) }
+func (i *ImportItem) same() table.Condition { return table.Equal(table.Path{importVersion}, i.Version) }
 
 // Import implements archive.Importer.
 func (s *Store) Import(ctx context.Context, u archive.Upload) (archive.Progress, error) {

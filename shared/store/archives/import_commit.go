@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/artifacts"
@@ -205,7 +206,7 @@ func (w *importing) sharedState(ctx context.Context, h *sessions.Header) (*event
 				continue
 			}
 			next := eventlog.SharedValue{Value: v, By: h.ID()}
-			if session.IsNull(v) {
+			if jsonx.IsNull(v) {
 				next.Value = nil
 			}
 			if slices.Contains(w.u.Part.State.Elsewhere, key) {

@@ -31,7 +31,7 @@ func (w *importing) write(ctx context.Context) error {
 		return err
 	}
 	items = append(items, bounds...)
-	state := eventlog.Checkpoint{PK: keys.LogPK(w.rec.Log), SK: keys.SkState, At: w.checked.After.Log.State}
+	state := eventlog.Checkpoint{PK: keys.LogPK(w.rec.Log), SK: keys.SkState, Position: w.checked.After.Log.State}
 	if state.Body, err = w.s.content.Pack(ctx, state.PK, w.checked.After.Values, 0); err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func (s *Store) DeleteAutomation(ctx context.Context, userID, id string) error {
 	if err != nil {
 		return err
 	}
-	err = s.base.DB.Delete(ctx, table.NewKey(item.PK, item.SK), table.Equal(table.At(automationID), id))
+	err = s.base.DB.Delete(ctx, table.NewKey(item.PK, item.SK), table.Equal(table.Path{automationID}, id))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return missing()
 	}

@@ -54,7 +54,7 @@ func (s *Store) putAutomation(ctx context.Context, sk string, a automation.Autom
 
 // same is the condition that the item is still the one that was read.
 func (i *automationItem) same() table.Condition {
-	return table.And(table.Equal(table.At(automationID), i.ID), table.Equal(table.At(automationVersion), i.Version))
+	return table.And(table.Equal(table.Path{automationID}, i.ID), table.Equal(table.Path{automationVersion}, i.Version))
 }
 
 func (s *Store) automationItem(ctx context.Context, userID, id string) (*automationItem, error) {

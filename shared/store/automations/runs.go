@@ -60,7 +60,7 @@ func (s *Store) countRun(ctx context.Context, a automation.Automation, r automat
 	}
 	c := table.ItemNotExists()
 	if found {
-		c = table.Equal(table.At(startedVersion), item.Version)
+		c = table.Equal(table.Path{startedVersion}, item.Version)
 	}
 	last := append([]lastRun{lastOf(r, now.UnixMilli())}, item.Last...)
 	next := startedItem{

@@ -138,7 +138,7 @@ func (c *Chooser[T]) Cut() {
 }
 
 // enough reports whether the page has chosen as many ranges as it may.
-func (c *Chooser[T]) enough() bool { return c.rules.Most > 0 && len(c.chosen) >= c.rules.Most }
+func (c *Chooser[T]) enough() bool { return c.rules.Max > 0 && len(c.chosen) >= c.rules.Max }
 
 // Rebuild begins to collect the entries that a compacted range lacks: those that are
 // added until EndRebuild. What the range had stays, so that sessions with other

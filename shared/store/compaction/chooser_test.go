@@ -82,7 +82,7 @@ func TestChooser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rules := rules
-			rules.Most = c.most
+			rules.Max = c.most
 			chooser := compaction.New[int64](rules, own, session.OutlineOf(c.shown))
 			sp := spanOf(c.shown)
 			for at := int64(1); at <= c.upTo; at++ {

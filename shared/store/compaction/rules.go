@@ -20,11 +20,11 @@ type Rules struct {
 	Behind int64
 	// Most is how many ranges one page compacts or rebuilds, 0 for any number: whoever
 	// reads a long history first does not pay for all of it.
-	Most int
+	Max int
 }
 
 // Default returns the rules of a deployment.
-func Default() Rules { return Rules{Bytes: 16 << 10, Page: 50, Behind: 16, Most: 4} }
+func Default() Rules { return Rules{Bytes: 16 << 10, Page: 50, Behind: 16, Max: 4} }
 
 // worth reports whether enough is hidden between what is shown for compaction to help:
 // 8 % or more. Both are counted in the same unit.

@@ -35,21 +35,21 @@ const (
 func (s *Store) Append(ctx context.Context, l Log, events []session.Event, with Along) (Appended, error) {
 	w := s.newWriter(l, events, with)
 	n, err := w.run(ctx)
-	return Appended{Events: w.events, Fresh: n, At: w.at, Last: w.last}, err
+	return Appended{Events: w.events, Fresh: n, Head: w.head, Last: w.last}, err
 }
 
 // AppendBehind appends events behind other entries of the same transaction, which before
 // returns together with the state after them; with.writes holds those entries. It tries once:
 // table.ErrConditionFailed if the head is another one, or one of the events is in the log.
 func (s *Store) AppendBehind(
-	ctx context.Context, l Log, at Head, events []session.Event, with Along, before func() ([]*Record, *StateChange, error),
+	ctx context.Context, l Log, head Head, events []session.Event, with Along, before func() ([]*Record, *StateChange, error),
 ) (Appended, error) {
 	w := s.newWriter(l, events, with)
-	w.start(at)
+	w.start(head)
 	if err := w.findRedelivered(ctx); err != nil {
 		return Appended{}, err
 	}
-	if w.at.Next != at.Next || len(w.fresh()) < len(events) {
+	if w.head.Next != head.Next || len(w.fresh()) < len(events) {
 		return Appended{}, table.ErrConditionFailed
 	}
 	entries, state, err := before()
@@ -57,15 +57,15 @@ func (s *Store) AppendBehind(
 		return Appended{}, err
 	}
 	// If this attempt fails, the events may be appended at the head as it was read.
-	w.boundAt, w.state = at.Next, state
+	w.boundAt, w.state = head.Next, state
 	for _, r := range entries {
 		w.pass(r)
 	}
-	end := w.at.Next
+	end := w.head.Next
 	if err := w.claimIDs(ctx); err != nil {
 		return Appended{}, err
 	}
-	if w.at.Next != end || len(w.fresh()) < len(events) {
+	if w.head.Next != end || len(w.fresh()) < len(events) {
 		return Appended{}, table.ErrConditionFailed
 	}
 	if err := w.try(ctx, w.fresh()); err != nil {
@@ -74,7 +74,7 @@ func (s *Store) AppendBehind(
 		}
 		return Appended{}, err
 	}
-	return Appended{Events: w.events, Fresh: len(events), At: w.at, Last: w.last}, nil
+	return Appended{Events: w.events, Fresh: len(events), Head: w.head, Last: w.last}, nil
 }
 
 // run appends the events that are not in the log yet and returns how many.
@@ -106,7 +106,7 @@ func (w *writer) allowed(ctx context.Context) error {
 	if w.Check == nil {
 		return nil
 	}
-	return w.Check(ctx, w.at)
+	return w.Check(ctx, w.head)
 }
 
 // compete puts the batch at the head, and again after the new head as long as other
@@ -114,7 +114,7 @@ func (w *writer) allowed(ctx context.Context) error {
 func (w *writer) compete(ctx context.Context) (appended int, err error) {
 	deadline, lost := w.s.Now().Add(w.Patience), false
 	w.race.patience, w.race.until = w.Patience, time.Now().Add(w.Patience)
-	p := retry.Policy{Most: w.Patience, After: w.race.wait, Reserve: records.AnswerTime}
+	p := retry.Policy{Max: w.Patience, After: w.race.wait, Reserve: records.AnswerTime}
 	err = retry.Do(ctx, p, func(error) bool { return lost }, func() error {
 		w.race.begin()
 		if lost {
@@ -147,7 +147,7 @@ func (w *writer) tryOnce(ctx context.Context, fresh []int) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	if err := ExpectHead(w.Expected, w.at); err != nil {
+	if err := ExpectHead(w.Expected, w.head); err != nil {
 		return err
 	}
 	err := w.try(ctx, fresh)
@@ -165,8 +165,8 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 	if err := w.boundInvocations(ctx, fresh); err != nil {
 		return err
 	}
-	content := EntryBody{Time: max(w.s.Millis(), w.at.Time), Task: w.Task}
-	seq := w.at.Next
+	content := EntryBody{Time: max(w.s.Millis(), w.head.Time), Task: w.Task}
+	seq := w.head.Next
 	for n, i := range fresh {
 		e := &w.events[i]
 		e.Seq, e.CreatedTime, e.Status = seq+int64(n), content.Time, session.EventCompleted
@@ -177,12 +177,12 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 		content.Events = append(content.Events, e.Own())
 	}
 	r := &Record{Entry: Entry{
-		PK: keys.LogPK(w.log.Name), SK: keys.EntrySK(seq), LastState: w.at.LastState, LastMarker: w.at.LastMarker,
-		RunMarks: w.at.Marks(),
+		PK: keys.LogPK(w.log.Name), SK: keys.EntrySK(seq), LastState: w.head.LastState, LastMarker: w.head.LastMarker,
+		RunMarks: w.head.Marks(),
 	}, First: seq, When: content.Time}
 	w.markOpening(r, fresh)
 	if w.Annotate != nil {
-		w.Annotate(w.at, &r.Entry)
+		w.Annotate(w.head, &r.Entry)
 	}
 	if len(fresh) > 1 {
 		r.Count = int64(len(fresh))
@@ -204,7 +204,7 @@ func (w *writer) put(ctx context.Context, r *Record, content EntryBody, fresh []
 	var err error
 	if changes := w.changes(fresh); changes != nil {
 		if change == nil {
-			if change, err = w.s.LoadStates(ctx, w.log, w.at, changes...); err != nil {
+			if change, err = w.s.LoadStates(ctx, w.log, w.head, changes...); err != nil {
 				return err
 			}
 		}
@@ -214,12 +214,12 @@ func (w *writer) put(ctx context.Context, r *Record, content EntryBody, fresh []
 		if err := change.Check(); err != nil {
 			return err
 		}
-		r.PrevState, r.LastState = w.at.LastState, r.First
+		r.PrevState, r.LastState = w.head.LastState, r.First
 	}
 	if err = w.packNew(ctx, r, content, w.events[fresh[len(fresh)-1]].InvocationID); err != nil {
 		return err
 	}
-	w.s.PendingBytes(&r.Entry, w.at, r.Size())
+	w.s.PendingBytes(&r.Entry, w.head, r.Size())
 	if w.Limited && r.Counts {
 		if err := w.s.owner.AdmitBytes(ctx, w.log.User); err != nil {
 			return err
@@ -241,7 +241,7 @@ func (w *writer) store(ctx context.Context, r *Record, change *StateChange) erro
 	var more []table.Write
 	var err error
 	if w.Writes != nil {
-		if more, err = w.Writes(w.at); err != nil {
+		if more, err = w.Writes(w.head); err != nil {
 			return err
 		}
 	}
@@ -322,7 +322,7 @@ func (w *writer) lostRace(ctx context.Context, deadline time.Time) (done bool, e
 func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
 	w.read = w.s.Now()
 	all := func() int { return 0 }
-	err = w.s.queryRecords(ctx, EntryQuery(w.log.Name, w.at.Next, 0, true), all, func(r *Record) (bool, error) {
+	err = w.s.queryRecords(ctx, EntryQuery(w.log.Name, w.head.Next, 0, true), all, func(r *Record) (bool, error) {
 		w.pass(r)
 		before := len(w.fresh())
 		err := w.recognise(r)
@@ -345,9 +345,9 @@ func (w *writer) discardTentative(ctx context.Context) {
 
 // ExpectHead returns fault.Conflict, with head_seq, if the head is not the expected
 // one; nil expects none.
-func ExpectHead(seq *int64, at Head) error {
-	if seq == nil || *seq == at.Last() {
+func ExpectHead(seq *int64, head Head) error {
+	if seq == nil || *seq == head.Last() {
 		return nil
 	}
-	return fault.New(fault.SeqConflict, "the head of the log is %d, not %d", at.Last(), *seq).With("head_seq", at.Last())
+	return fault.New(fault.SeqConflict, "the head of the log is %d, not %d", head.Last(), *seq).With("head_seq", head.Last())
 }

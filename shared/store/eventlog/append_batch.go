@@ -28,16 +28,16 @@ type Along struct {
 
 	// Annotate adds to the entry, check decides at a head whether the batch may still be
 	// appended, and writes returns what is written together with the entry.
-	Annotate func(at Head, e *Entry)
-	Check    func(ctx context.Context, at Head) error
-	Writes   func(at Head) ([]table.Write, error)
+	Annotate func(head Head, e *Entry)
+	Check    func(ctx context.Context, head Head) error
+	Writes   func(head Head) ([]table.Write, error)
 }
 
 // Appended is the result of an append.
 type Appended struct {
 	Events []session.Event // of the batch, as they are stored
 	Fresh  int             // how many of them this call has appended
-	At     Head            // after them
+	Head   Head            // after them
 	Last   *Record         // the entry that this call has appended; nil if its answer was lost, or for none
 }
 
@@ -63,7 +63,7 @@ type batch struct {
 	// boundAt is the position of lower bounds, if not the head: a later attempt may
 	// write the batch before the head.
 	boundAt int64
-	at      Head // every entry before it has been searched for the batch's ids
+	head    Head // every entry before it has been searched for the batch's ids
 }
 
 // writer appends a batch to a log.

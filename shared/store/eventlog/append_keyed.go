@@ -56,15 +56,15 @@ func (w *batch) findKeyed(ctx context.Context) error {
 		return err
 	}
 	from := held.Position
-	if of := w.invocations[id]; of.phase == unknown && from >= w.at.Next {
+	if of := w.invocations[id]; of.phase == unknown && from >= w.head.Next {
 		of.phase, of.bound = absent, from
 	}
 	if held.Keyed != w.Keyed.Name {
-		if from, err = w.s.WriteLowerBound(ctx, keys.ChosenKey(w.log.Name, w.Keyed.Name), w.at.Next); err != nil {
+		if from, err = w.s.WriteLowerBound(ctx, keys.ChosenKey(w.log.Name, w.Keyed.Name), w.head.Next); err != nil {
 			return err
 		}
 	}
-	if from >= w.at.Next {
+	if from >= w.head.Next {
 		return nil
 	}
 	return w.search(ctx, from, events)
@@ -74,14 +74,14 @@ func (w *batch) findKeyed(ctx context.Context) error {
 // with the trace of the request.
 func (w *batch) boundWith(ctx context.Context, id, name string) (LowerBound, error) {
 	k := keys.InvocationKey(w.log.Name, id)
-	if id == w.at.invocation {
+	if id == w.head.invocation {
 		var held LowerBound
 		if found, err := w.s.DB.Get(ctx, k, &held); found || err != nil {
 			return held, err
 		}
 	}
 	w.bounded[id] = true
-	return w.s.putLowerBound(ctx, LowerBound{PK: k.PK, SK: k.SK, Position: w.at.Next, Keyed: name})
+	return w.s.putLowerBound(ctx, LowerBound{PK: k.PK, SK: k.SK, Position: w.head.Next, Keyed: name})
 }
 
 // FindAppended finds the events of a request with an idempotency key that are all in the
@@ -89,18 +89,18 @@ func (w *batch) boundWith(ctx context.Context, id, name string) (LowerBound, err
 func (s *Store) FindAppended(ctx context.Context, l Log, events []session.Event, with Along) (Appended, error) {
 	w := s.newWriter(l, events, with)
 	err := w.findOnly(ctx)
-	return Appended{Events: w.events, At: w.at}, err
+	return Appended{Events: w.events, Head: w.head}, err
 }
 
 func (w *batch) findOnly(ctx context.Context) error {
 	if w.Keyed == nil || len(w.chosen) > 0 {
 		return session.ErrNotAppended
 	}
-	at, err := w.s.ReadHead(ctx, w.log)
+	head, err := w.s.ReadHead(ctx, w.log)
 	if err != nil {
 		return err
 	}
-	w.start(at)
+	w.start(head)
 	for _, k := range []table.Key{
 		keys.InvocationKey(w.log.Name, w.events[0].InvocationID), keys.ChosenKey(w.log.Name, w.Keyed.Name),
 	} {

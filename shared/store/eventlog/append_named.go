@@ -60,17 +60,17 @@ func (v *invocation) observe(id string, r *Record) {
 const longOpening = 16
 
 // start begins to append at a head.
-func (w *batch) start(at Head) {
-	w.at = at
-	of := w.invocations[at.invocation]
-	if r := at.Latest; r != nil && of != nil && r.InvocationFrom > 0 {
+func (w *batch) start(head Head) {
+	w.head = head
+	of := w.invocations[head.invocation]
+	if r := head.Latest; r != nil && of != nil && r.InvocationFrom > 0 {
 		of.phase, of.bound, of.next = open, r.InvocationFrom, r.NextNumber
 	}
 }
 
 // pass moves the head past the next record of the log.
 func (w *batch) pass(r *Record) {
-	w.at = w.at.After(r)
+	w.head = w.head.After(r)
 	for id, of := range w.invocations {
 		of.observe(id, r)
 	}
@@ -142,8 +142,8 @@ func (w *batch) named(id string, below int64) []int {
 // have been reached.
 func (w *batch) searchBack(ctx context.Context, id string, of *invocation) error {
 	wanted := func(below int64) bool { return below > 0 && len(w.named(id, below)) > 0 }
-	at := w.at.Latest.First
-	if w.at.Latest.WithoutBody { // its events were not compared yet
+	at := w.head.Latest.First
+	if w.head.Latest.WithoutBody { // its events were not compared yet
 		at++
 	}
 	if !wanted(of.next) || at <= of.bound {
@@ -172,7 +172,7 @@ func (w *batch) searchOpening(ctx context.Context, id string, of *invocation) er
 		return err
 	}
 	of.phase, of.bound, of.next = absent, held.Position, held.NextNumber
-	if held.Position >= w.at.Next {
+	if held.Position >= w.head.Next {
 		return nil
 	}
 	if held.Opened && (held.NextNumber == 0 || len(w.named(id, held.NextNumber)) == 0) {
@@ -182,7 +182,7 @@ func (w *batch) searchOpening(ctx context.Context, id string, of *invocation) er
 	entries, more := 0, true
 	err = w.s.Scan(ctx, w.log.Name, held.Position, 0, func(r *Record) (bool, error) {
 		entries++
-		if r.First >= w.at.Next { // appended since the head was read
+		if r.First >= w.head.Next { // appended since the head was read
 			w.pass(r)
 		} else {
 			of.observe(id, r)
@@ -203,14 +203,14 @@ func (w *batch) searchOpening(ctx context.Context, id string, of *invocation) er
 // boundOf returns the lower bound of an invocation, and writes it if there is none.
 func (w *batch) boundOf(ctx context.Context, id string) (LowerBound, error) {
 	k := keys.InvocationKey(w.log.Name, id)
-	if id == w.at.invocation {
+	if id == w.head.invocation {
 		var held LowerBound
 		if found, err := w.s.DB.Get(ctx, k, &held); found || err != nil {
 			return held, err
 		}
 	}
 	w.bounded[id] = true
-	position := w.at.Next
+	position := w.head.Next
 	if w.boundAt > 0 {
 		position = w.boundAt
 	}
@@ -221,7 +221,7 @@ func (w *batch) boundOf(ctx context.Context, id string) (LowerBound, error) {
 // writers need not search it. It may be skipped.
 func (w *batch) noteOpening(ctx context.Context, id string, of *invocation) {
 	err := w.s.DB.Update(ctx, keys.InvocationKey(w.log.Name, id), []table.Change{
-		table.Set(table.At(boundOpened), true), table.Set(table.At(boundNextNumber), of.next),
+		table.Set(table.Path{boundOpened}, true), table.Set(table.Path{boundNextNumber}, of.next),
 	}, table.ItemExists())
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		w.s.Log.WarnContext(ctx, "the end of an invocation's opening is not noted", "error", err)
@@ -246,7 +246,7 @@ func (f foreignName) mayBeIn(head int64) bool {
 func (w *batch) searchForeign(ctx context.Context, f foreignName) error {
 	of := &invocation{phase: absent, bound: f.bound.Position}
 	return w.s.Scan(ctx, w.log.Name, f.bound.Position, 0, func(r *Record) (bool, error) {
-		if r.First >= w.at.Next { // appended since the head was read
+		if r.First >= w.head.Next { // appended since the head was read
 			w.pass(r)
 		}
 		of.observe(f.id, r)

@@ -16,9 +16,9 @@ import (
 // a checkpoint was not written, the next reader applies the entries after the one
 // it has.
 type Checkpoint struct {
-	PK string `dynamodbav:"PK"`
-	SK string `dynamodbav:"SK"`
-	At int64  `dynamodbav:"at"` // position of the latest entry it includes
+	PK       string `dynamodbav:"PK"`
+	SK       string `dynamodbav:"SK"`
+	Position int64  `dynamodbav:"at"` // position of the latest entry it includes
 	content.Body
 }
 
@@ -41,10 +41,10 @@ func (s *Store) SessionValues(
 			return nil, 0, err
 		}
 	}
-	if have.At >= lastState {
-		return values, have.At, nil
+	if have.Position >= lastState {
+		return values, have.Position, nil
 	}
-	missed, err := s.stateEntries(ctx, log, lastState, have.At)
+	missed, err := s.stateEntries(ctx, log, lastState, have.Position)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -79,10 +79,10 @@ func (s *reader) stateEntries(ctx context.Context, log string, from, until int64
 // Checkpoint stores the session state as of an entry, unless a later one is stored.
 // A failure only costs the next reader some reads.
 func (s *Store) Checkpoint(ctx context.Context, log string, at int64, values session.Values) {
-	c := Checkpoint{PK: keys.LogPK(log), SK: keys.SkState, At: at}
+	c := Checkpoint{PK: keys.LogPK(log), SK: keys.SkState, Position: at}
 	var err error
 	if c.Body, err = s.content.Pack(ctx, c.PK, values, 0); err == nil {
-		err = s.DB.Put(ctx, c, table.Or(table.ItemNotExists(), table.Less(table.At(checkpointAt), at)))
+		err = s.DB.Put(ctx, c, table.Or(table.ItemNotExists(), table.Less(table.Path{checkpointAt}, at)))
 	}
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		s.Log.WarnContext(ctx, "state checkpoint not written", "log", log, "at", at, "error", err)

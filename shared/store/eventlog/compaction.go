@@ -28,11 +28,11 @@ type compactedRange struct {
 
 // compactedEntry is an entry of the log without what only rewinds need.
 type compactedEntry struct {
-	At     int64             `json:"p"`
-	Count  int64             `json:"n,omitempty"`
-	Time   int64             `json:"t"`
-	Task   string            `json:"k,omitempty"`
-	Events []json.RawMessage `json:"e"`
+	Position int64             `json:"p"`
+	Count    int64             `json:"n,omitempty"`
+	Time     int64             `json:"t"`
+	Task     string            `json:"k,omitempty"`
+	Events   []json.RawMessage `json:"e"`
 	// As in RunMarks.
 	Status session.EventStatus `json:"s,omitempty"`
 	Deltas int64               `json:"d,omitempty"`
@@ -57,7 +57,7 @@ func (s *Store) newCompactedRange(of compaction.Range[*Record]) (*compactedRange
 	for _, chosen := range of.Entries {
 		r := chosen.Of
 		e := compactedEntry{
-			At: r.First, Count: r.Count, Time: r.When, Status: r.Status, Deltas: r.Deltas, Hidden: r.Hidden,
+			Position: r.First, Count: r.Count, Time: r.When, Status: r.Status, Deltas: r.Deltas, Hidden: r.Hidden,
 		}
 		for _, event := range r.Events {
 			e.Task = event.TaskID
@@ -89,9 +89,9 @@ func (s *reader) decodeCompactedRange(item table.Item) (*compactedRange, error) 
 	for _, e := range entries {
 		content := EntryBody{Time: e.Time, Task: e.Task, Events: e.Events}
 		r, err := Entry{
-			PK: c.PK, SK: keys.EntrySK(e.At), Count: e.Count,
+			PK: c.PK, SK: keys.EntrySK(e.Position), Count: e.Count,
 			RunMarks: RunMarks{Status: e.Status, Deltas: e.Deltas, Hidden: e.Hidden},
-		}.record(e.At, content)
+		}.record(e.Position, content)
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ const (
 
 // knownHead is the head that an instance has left behind.
 type knownHead struct {
-	at     Head
+	head   Head
 	taken  bool // by an append; others would put their entries at the same position
 	inRow  int  // entries of this instance that directly followed its previous one
 	needed int  // before the head is used; 0 if there is none
@@ -45,8 +45,8 @@ func (k knownHead) usable() bool { return k.needed > 0 && !k.taken && k.inRow >=
 func (w *writer) recall() bool {
 	w.s.headCache.Change(w.log.Name, func(k knownHead) knownHead {
 		if k.usable() {
-			at := k.at
-			w.From, w.recalled, k.taken = &at, true, true
+			head := k.head
+			w.From, w.recalled, k.taken = &head, true, true
 		}
 		return k
 	})
@@ -60,8 +60,8 @@ func (w *writer) remember() {
 			k.taken = k.taken && !w.recalled
 			return k
 		}
-		next := knownHead{at: w.at.withoutEvents(), needed: max(leastInRow, k.needed)}
-		if k.at.Next == w.last.First {
+		next := knownHead{head: w.head.withoutEvents(), needed: max(leastInRow, k.needed)}
+		if k.head.Next == w.last.First {
 			next.inRow = k.inRow + 1
 		}
 		return next
@@ -91,8 +91,8 @@ func (w *writer) findHead(ctx context.Context) error {
 		return nil
 	}
 	w.read = w.s.Now()
-	at, err := w.s.ReadHead(ctx, w.log)
-	w.From = &at
+	head, err := w.s.ReadHead(ctx, w.log)
+	w.From = &head
 	return err
 }
 

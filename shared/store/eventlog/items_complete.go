@@ -80,7 +80,7 @@ func (it *Item) shown(e session.Event) session.Event {
 
 // StillInProgress is the condition that an item is in progress.
 func StillInProgress() table.Condition {
-	return table.Equal(table.At(AttrStatus), session.EventInProgress)
+	return table.Equal(table.Path{AttrStatus}, session.EventInProgress)
 }
 
 // FinalEntry returns the item's entry in its final form.

@@ -71,13 +71,13 @@ func (s *Store) putLowerBound(ctx context.Context, b LowerBound) (LowerBound, er
 func (w *batch) boundInvocations(ctx context.Context, fresh []int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
-	position := cmp.Or(w.boundAt, w.at.Next)
+	position := cmp.Or(w.boundAt, w.head.Next)
 	if w.Begins != "" {
 		group.Go(func() error { return w.boundRun(ctx, position) })
 	}
 	for _, i := range fresh {
 		id := w.events[i].InvocationID
-		if id == w.Begins || id == w.at.invocation || w.bounded[id] {
+		if id == w.Begins || id == w.head.invocation || w.bounded[id] {
 			continue
 		}
 		w.bounded[id] = true
@@ -99,7 +99,7 @@ func (w *batch) findRedelivered(ctx context.Context) error {
 	if len(w.chosen) == 0 && w.Keyed == nil {
 		return nil
 	}
-	if r := w.at.Latest; r != nil && !r.WithoutBody { // read already
+	if r := w.head.Latest; r != nil && !r.WithoutBody { // read already
 		if err := w.recognise(r); err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (w *batch) search(ctx context.Context, from int64, events []int) error {
 		return nil
 	}
 	return w.s.Scan(ctx, w.log.Name, from, 0, func(r *Record) (bool, error) {
-		if r.First >= w.at.Next { // appended since the head was read
+		if r.First >= w.head.Next { // appended since the head was read
 			w.pass(r)
 		}
 		err := w.recognise(r)
@@ -170,7 +170,7 @@ func (w *batch) search(ctx context.Context, from int64, events []int) error {
 func (w *batch) findByPosition(ctx context.Context) error {
 	for _, i := range w.chosen {
 		seq, ok := session.PositionOf(w.events[i].ID)
-		if !ok || seq >= w.at.Next || w.stored[i] {
+		if !ok || seq >= w.head.Next || w.stored[i] {
 			continue
 		}
 		r, err := w.shownEntryAt(ctx, seq)
@@ -188,7 +188,7 @@ func (w *batch) findByPosition(ctx context.Context) error {
 // whose ids had one before, the lowest position from which these may be found, and the ids
 // that another invocation may have without a claim.
 func (w *batch) boundChosen(ctx context.Context, events []int) (lowest int64, before []int, foreign []foreignName, err error) {
-	position := cmp.Or(w.boundAt, w.at.Next)
+	position := cmp.Or(w.boundAt, w.head.Next)
 	bounds, names := make([]int64, len(events)), make([]foreignName, len(events))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
@@ -198,7 +198,7 @@ func (w *batch) boundChosen(ctx context.Context, events []int) (lowest int64, be
 			bounds[n], err = w.s.WriteLowerBound(ctx, keys.ChosenKey(w.log.Name, w.events[i].ID), position)
 			return err
 		})
-		names[n].bound.Position = w.at.Next
+		names[n].bound.Position = w.head.Next
 		if id, number, _ := session.NamedInvocation(w.events[i].ID); w.events[i].Misnamed() {
 			group.Go(func() error { // its own events must not miss this one, nor this one them
 				held, err := w.s.lowerBoundOf(ctx, keys.InvocationKey(w.log.Name, id), position)
@@ -210,12 +210,12 @@ func (w *batch) boundChosen(ctx context.Context, events []int) (lowest int64, be
 	if err := group.Wait(); err != nil {
 		return 0, nil, nil, err
 	}
-	lowest = w.at.Next
+	lowest = w.head.Next
 	for n, b := range bounds {
-		if b < w.at.Next {
+		if b < w.head.Next {
 			lowest, before = min(lowest, b), append(before, events[n])
 		}
-		if names[n].mayBeIn(w.at.Next) {
+		if names[n].mayBeIn(w.head.Next) {
 			foreign = append(foreign, names[n])
 		}
 	}

@@ -15,7 +15,7 @@ var ErrRewound = fmt.Errorf("the session was rewound while it was read: %w", ret
 // Page collects events up to its limits.
 type Page struct {
 	Show     func(session.Range, session.Event) session.Event // as the session's readers see an event
-	At       *Head                                            // of the session's log, nil if it was not read
+	Head     *Head                                            // of the session's log, nil if it was not read
 	View     session.View
 	Limit    int
 	MaxBytes int // bytes, 0 for session.PageBytes

@@ -74,10 +74,10 @@ func (s *Store) readEntries(ctx context.Context, sp Span, p *Page) error {
 // latest returns the latest entry of a span's log, nil if it is not known or may have
 // changed since it was read.
 func (p *Page) latest(sp *Span) *Record {
-	if !sp.open() || p.At == nil || p.At.Latest == nil || p.At.Latest.WithoutBody || p.At.Latest.InProgress() {
+	if !sp.open() || p.Head == nil || p.Head.Latest == nil || p.Head.Latest.WithoutBody || p.Head.Latest.InProgress() {
 		return nil
 	}
-	return p.At.Latest
+	return p.Head.Latest
 }
 
 // endOf returns the position after the last one of a span.
@@ -85,8 +85,8 @@ func (s *Store) endOf(ctx context.Context, sp *Span, p *Page) (int64, error) {
 	switch {
 	case !sp.open():
 		return sp.To + 1, nil
-	case p.At != nil:
-		return p.At.Next, nil
+	case p.Head != nil:
+		return p.Head.Next, nil
 	}
 	newest, err := s.EntryAt(ctx, sp.Log, 0)
 	if err != nil || newest == nil {

@@ -66,11 +66,11 @@ func (it *Item) announce(ctx context.Context) {
 
 // Wake makes the last segment of the item in progress loud, for a watcher that is
 // stored already; at was read after that.
-func (s *Store) Wake(ctx context.Context, log string, at Head) error {
-	if at.Open == 0 {
+func (s *Store) Wake(ctx context.Context, log string, head Head) error {
+	if head.Open == 0 {
 		return nil
 	}
-	q := records.Prefix(keys.LogPK(log), keys.SegmentPrefix(at.Open), true)
+	q := records.Prefix(keys.LogPK(log), keys.SegmentPrefix(head.Open), true)
 	q.Descending, q.Limit = true, 1
 	page, err := s.DB.Query(ctx, q)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Store) Wake(ctx context.Context, log string, at Head) error {
 
 // makeLoud makes a segment loud; one that is loud, or gone, stays so.
 func (s *Store) makeLoud(ctx context.Context, segment table.Key) error {
-	quiet := table.At(segmentQuiet)
+	quiet := table.Path{segmentQuiet}
 	err := s.DB.Update(ctx, segment, []table.Change{table.Remove(quiet)}, table.Equal(quiet, true))
 	return records.Ignoring(err, table.ErrConditionFailed)
 }

@@ -25,7 +25,7 @@ type race struct {
 const (
 	// The least and the most that an attempt is taken to last.
 	attemptLeast = 4 * time.Millisecond
-	attemptMost  = 30 * time.Millisecond
+	maxAttempt   = 30 * time.Millisecond
 	// A writer waits for up to raceWindow attempts after its first loss, raceGrowth
 	// times as many after each further one, up to raceWindows.
 	raceWindow  = 2
@@ -39,7 +39,7 @@ func (r *race) begin() { r.began = time.Now() }
 // lose ends an attempt that another writer won.
 func (r *race) lose() {
 	r.losses++
-	r.took = min(max(time.Since(r.began), attemptLeast), attemptMost)
+	r.took = min(max(time.Since(r.began), attemptLeast), maxAttempt)
 }
 
 // wait returns how long to wait before the next attempt, at most until the writer gives up.

@@ -23,7 +23,7 @@ func (w *batch) boundRun(ctx context.Context, position int64) error {
 	if err != nil || held.Run {
 		return err
 	}
-	err = w.s.DB.Update(ctx, k, []table.Change{table.Set(table.At(boundRun), true)}, table.ItemExists())
+	err = w.s.DB.Update(ctx, k, []table.Change{table.Set(table.Path{boundRun}, true)}, table.ItemExists())
 	if errors.Is(err, table.ErrConditionFailed) { // the session was deleted
 		return MissingSession()
 	}

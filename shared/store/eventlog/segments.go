@@ -192,10 +192,10 @@ func (it *Item) unchanged(next *Segment) table.Condition {
 		return table.ItemNotExists()
 	}
 	same := []table.Condition{
-		table.Equal(table.At(segmentCount), it.tail.Count), table.NotExists(table.At(segmentClosed)),
+		table.Equal(table.Path{segmentCount}, it.tail.Count), table.NotExists(table.Path{segmentClosed}),
 	}
 	if next.Quiet {
-		same = append(same, table.Equal(table.At(segmentQuiet), true))
+		same = append(same, table.Equal(table.Path{segmentQuiet}, true))
 	}
 	return table.And(same...)
 }
@@ -216,8 +216,8 @@ func (it *Item) Closing() table.Write {
 // closingTail closes the last segment, which must exist.
 func (it *Item) closingTail() table.Write {
 	return table.Update(table.NewKey(it.tail.PK, it.tail.SK),
-		[]table.Change{table.Set(table.At(segmentClosed), true)},
-		table.Equal(table.At(segmentCount), it.tail.Count))
+		[]table.Change{table.Set(table.Path{segmentClosed}, true)},
+		table.Equal(table.Path{segmentCount}, it.tail.Count))
 }
 
 // closingNext puts a closed segment after the last one, or over one that an earlier
@@ -232,7 +232,7 @@ func (it *Item) closingNext() table.Write {
 		PK: id.PK, SK: id.SK, Item: it.ID(), First: it.offset + 1, Deltas: json.RawMessage("[]"), Closed: true, Quiet: true,
 		Expires: it.s.Now().Add(segmentLife).Unix(),
 	}, table.Or(table.ItemNotExists(), table.And(
-		table.Equal(table.At(segmentClosed), true), table.Equal(table.At(segmentCount), 0),
+		table.Equal(table.Path{segmentClosed}, true), table.Equal(table.Path{segmentCount}, 0),
 	)))
 }
 

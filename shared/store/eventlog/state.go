@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/keys"
@@ -75,7 +76,7 @@ func (c *StateChange) Apply(d session.Delta) (undo session.Delta) {
 			if prev := sc.Values[name]; prev.Value != nil {
 				undo[key] = prev.Value
 			}
-			if session.IsNull(next) {
+			if jsonx.IsNull(next) {
 				next = nil
 			}
 			sc.Values[name] = SharedValue{Value: next, By: c.SessionID}
@@ -129,7 +130,7 @@ func (sc *sharedChange) current() session.Values {
 
 // LoadStates reads the session's own state as of its log's head, and the shared
 // states that touch changes.
-func (s *Store) LoadStates(ctx context.Context, l Log, at Head, touch ...session.Delta) (*StateChange, error) {
+func (s *Store) LoadStates(ctx context.Context, l Log, head Head, touch ...session.Delta) (*StateChange, error) {
 	c := &StateChange{SessionID: l.Session}
 	for scope, k := range map[session.Scope]table.Key{
 		session.ScopeUser: keys.UserStateKey(l.App, l.User), session.ScopeApp: keys.AppStateKey(l.App),
@@ -140,7 +141,7 @@ func (s *Store) LoadStates(ctx context.Context, l Log, at Head, touch ...session
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		c.Values, c.AsOf, err = s.SessionValues(ctx, l.Name, at.LastState)
+		c.Values, c.AsOf, err = s.SessionValues(ctx, l.Name, head.LastState)
 		return err
 	})
 	for _, sc := range c.Scopes {
@@ -175,7 +176,7 @@ func (s *Store) SharedPuts(ctx context.Context, c *StateChange) ([]table.Write, 
 			return nil, err
 		}
 		writes = append(writes, table.Put(next, table.Or(
-			table.ItemNotExists(), table.Equal(table.At(sharedVersion), sc.record.Version),
+			table.ItemNotExists(), table.Equal(table.Path{sharedVersion}, sc.record.Version),
 		)))
 		if sc.Scope == session.ScopeUser && sc.record.Version == 0 {
 			writes = append(writes, table.Put(UserApp(next.PK)))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/eventlog"
@@ -160,7 +159,7 @@ func (s *Store) markTask(ctx context.Context, h *sessions.Header, f task.Feedbac
 		return err
 	}
 	metadata := map[string]json.RawMessage{}
-	if !session.IsNull(content.Metadata) {
+	if !jsonx.IsNull(content.Metadata) {
 		if err := json.Unmarshal(content.Metadata, &metadata); err != nil {
 			return fault.New(fault.Invalid, "the metadata of task %s is not an object", f.TaskID)
 		}

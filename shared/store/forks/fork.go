@@ -34,26 +34,26 @@ func (s *Store) Fork(ctx context.Context, f session.ForkOf) (session.Session, er
 }
 
 func (s *Store) fork(ctx context.Context, f session.ForkOf) (session.Session, error) {
-	source, at, err := s.sessions.HeaderAndHead(ctx, f.UserID, f.SessionID)
+	source, head, err := s.sessions.HeaderAndHead(ctx, f.UserID, f.SessionID)
 	if err != nil {
 		return session.Session{}, err
 	}
-	out, err := s.forkFrom(ctx, source, at, f)
+	out, err := s.forkFrom(ctx, source, head, f)
 	return out, s.sessions.NotFoundIfDeleted(ctx, source, err)
 }
 
 // forkFrom forks a session whose header and head were read.
-func (s *Store) forkFrom(ctx context.Context, source *sessions.Header, at eventlog.Head, f session.ForkOf) (session.Session, error) {
-	b, err := s.boundary(ctx, source, at, f)
+func (s *Store) forkFrom(ctx context.Context, source *sessions.Header, head eventlog.Head, f session.ForkOf) (session.Session, error) {
+	b, err := s.boundary(ctx, source, head, f)
 	if err != nil {
 		return session.Session{}, err
 	}
 	h := s.forkHeader(source, f, b)
-	if h.Origin.State = at.LastState + 1; at.LastState > b.At {
+	if h.Origin.State = head.LastState + 1; head.LastState > b.Position {
 		h.Origin.State = 0
 	}
 	if !f.DryRun {
-		if err := s.writeFork(ctx, source, h, at, b.values); err != nil {
+		if err := s.writeFork(ctx, source, h, head, b.values); err != nil {
 			return session.Session{}, err
 		}
 	}
@@ -67,20 +67,20 @@ type boundary struct {
 	values session.Values
 }
 
-func (s *Store) boundary(ctx context.Context, source *sessions.Header, at eventlog.Head, f session.ForkOf) (*boundary, error) {
-	values, asOf, err := s.logs.SessionValues(ctx, source.Log, at.LastState)
+func (s *Store) boundary(ctx context.Context, source *sessions.Header, head eventlog.Head, f session.ForkOf) (*boundary, error) {
+	values, asOf, err := s.logs.SessionValues(ctx, source.Log, head.LastState)
 	if err != nil {
 		return nil, err
 	}
-	if at.OlderThan(source.OfLog(), asOf) {
+	if head.OlderThan(source.OfLog(), asOf) {
 		return nil, table.ErrConditionFailed
 	}
-	from := session.ForkSource{Last: at.Last()}
+	from := session.ForkSource{Last: head.Last()}
 	if from.Shown, err = source.Shown(); err != nil {
 		return nil, err
 	}
 	if f.Before != nil {
-		target, err := s.sessions.FindInvocationUpTo(ctx, source, at, *f.Before)
+		target, err := s.sessions.FindInvocationUpTo(ctx, source, head, *f.Before)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (s *Store) boundary(ctx context.Context, source *sessions.Header, at eventl
 				return nil, err
 			}
 		}
-		if err := s.goBack(ctx, source, at, target, &from, values); err != nil {
+		if err := s.goBack(ctx, source, head, target, &from, values); err != nil {
 			return nil, err
 		}
 	}
@@ -97,18 +97,18 @@ func (s *Store) boundary(ctx context.Context, source *sessions.Header, at eventl
 	if b.Boundary, err = f.Boundary(from); err != nil {
 		return nil, err
 	}
-	return b, s.resolveOpen(ctx, source, at, b)
+	return b, s.resolveOpen(ctx, source, head, b)
 }
 
 // goBack reads what a source showed just before a target and reverts the changes
 // of the values since. It does nothing for a nil target.
 func (s *Store) goBack(
-	ctx context.Context, source *sessions.Header, at eventlog.Head, target *sessions.LogPosition, from *session.ForkSource, values session.Values,
+	ctx context.Context, source *sessions.Header, head eventlog.Head, target *sessions.LogPosition, from *session.ForkSource, values session.Values,
 ) error {
 	if target == nil {
 		return nil
 	}
-	undo, err := s.sessions.UndoTo(ctx, source, at, target)
+	undo, err := s.sessions.UndoTo(ctx, source, head, target)
 	if err != nil {
 		return err
 	}
@@ -122,23 +122,23 @@ func (s *Store) goBack(
 // resolveOpen applies Boundary.Resolve to the item that was in progress at the head
 // that was read, if the fork would inherit it. It returns table.ErrConditionFailed if
 // the item was completed since and the state that was read may lack its change.
-func (s *Store) resolveOpen(ctx context.Context, source *sessions.Header, at eventlog.Head, b *boundary) error {
-	if at.Open == 0 || !b.Outline.Shows(source.Log, at.Open) {
+func (s *Store) resolveOpen(ctx context.Context, source *sessions.Header, head eventlog.Head, b *boundary) error {
+	if head.Open == 0 || !b.Outline.Shows(source.Log, head.Open) {
 		return nil
 	}
-	rec, err := s.logs.EntryCovering(ctx, source.Log, at.Open)
+	rec, err := s.logs.EntryCovering(ctx, source.Log, head.Open)
 	if err != nil {
 		return err
 	}
 	compare := false
 	b.Boundary, compare = b.Resolve(session.OpenItem{
-		Log: source.Log, Position: at.Open, InProgress: rec.InProgress(), Change: rec.Events[0].Change(),
+		Log: source.Log, Position: head.Open, InProgress: rec.InProgress(), Change: rec.Events[0].Change(),
 	})
 	if !compare {
 		return nil
 	}
 	now, err := s.logs.ReadHead(ctx, source.OfLog())
-	if err == nil && now.LastState != at.LastState {
+	if err == nil && now.LastState != head.LastState {
 		err = table.ErrConditionFailed
 	}
 	return err

@@ -22,11 +22,11 @@ func (s *Store) forkHeader(source *sessions.Header, f session.ForkOf, b *boundar
 	}, source.Meta)
 	h.Origin = &sessions.Origin{
 		Session: source.ID(), Log: source.Log, Before: f.Before, Found: b.Found,
-		Inherited: inherited.Encode(), Base: base, At: b.At,
+		Inherited: inherited.Encode(), Base: base, Position: b.Position,
 	}
 	if from := source.Origin; from != nil {
 		h.Origin.Lineage = append([]sessions.Lineage{{
-			Log: source.Log, Gen: source.ForkCount + 1, Base: from.Base, From: from.Log, At: from.At,
+			Log: source.Log, Gen: source.ForkCount + 1, Base: from.Base, From: from.Log, Position: from.Position,
 			Tasks: source.Tasks, State: from.State,
 		}}, from.Ancestors()...)
 	}
@@ -41,7 +41,7 @@ func (s *Store) forkHeader(source *sessions.Header, f session.ForkOf, b *boundar
 // The record of the fork in its source's log, which keeps that log, is written before
 // the transaction, at half the price: the fork never exists without it. A record
 // whose fork was not stored is removed when the log is deleted.
-func (s *Store) writeFork(ctx context.Context, source, h *sessions.Header, at eventlog.Head, values session.Values) error {
+func (s *Store) writeFork(ctx context.Context, source, h *sessions.Header, head eventlog.Head, values session.Values) error {
 	o := h.Origin
 	c := history.Child{
 		PK: keys.LogPK(source.Log), SK: keys.PrefixChild + h.Log, Session: h.ID(),
@@ -62,7 +62,7 @@ func (s *Store) writeFork(ctx context.Context, source, h *sessions.Header, at ev
 		items = append(items, older)
 	}
 	if len(values) > 0 {
-		state := eventlog.Checkpoint{PK: keys.LogPK(h.Log), SK: keys.SkState, At: o.Base}
+		state := eventlog.Checkpoint{PK: keys.LogPK(h.Log), SK: keys.SkState, Position: o.Base}
 		var err error
 		if state.Body, err = s.content.Pack(ctx, state.PK, values, 0); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (s *Store) writeFork(ctx context.Context, source, h *sessions.Header, at ev
 	if err != nil {
 		return err
 	}
-	covers, err := s.tasks.CoverNewTasks(ctx, source, at, h)
+	covers, err := s.tasks.CoverNewTasks(ctx, source, head, h)
 	if err != nil {
 		return err
 	}
@@ -121,11 +121,11 @@ func countFork(h *sessions.Header) table.Write {
 		h.Unforked(), records.Unchanged(sessions.HeaderEpoch, h.Epoch), records.Unchanged(sessions.HeaderTasks, h.Tasks), tasks.SameSaving(h),
 	}
 	if h.RefersToMetadata() { // which a change of the session would delete
-		same = append(same, table.Equal(table.At(sessions.HeaderVersion), h.Version))
+		same = append(same, table.Equal(table.Path{sessions.HeaderVersion}, h.Version))
 	}
 	return table.Update(keys.SessionKey(h.ID()), []table.Change{
-		table.Set(table.At(sessions.HeaderForkCount), h.ForkCount+1),
-		table.Set(table.At(sessions.HeaderLastActivity), h.ActiveAt()),
-		table.Remove(table.At(sessions.HeaderSaving)),
+		table.Set(table.Path{sessions.HeaderForkCount}, h.ForkCount+1),
+		table.Set(table.Path{sessions.HeaderLastActivity}, h.ActiveAt()),
+		table.Remove(table.Path{sessions.HeaderSaving}),
 	}, same...)
 }

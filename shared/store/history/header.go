@@ -16,13 +16,13 @@ func (m *Marker) updateHeader(newest func() (bool, error)) (table.Write, error) 
 	}
 	m.h.Status = session.Idle
 	changes := []table.Change{
-		table.Set(table.At(sessions.HeaderStatus), session.Idle),
-		table.Remove(table.At(sessions.HeaderUnfinishedRun)), table.Remove(table.At(sessions.HeaderKeptRun)),
-		table.Remove(table.At(sessions.HeaderPendingAt)), table.Remove(table.At(sessions.HeaderPendingEvents)),
+		table.Set(table.Path{sessions.HeaderStatus}, session.Idle),
+		table.Remove(table.Path{sessions.HeaderUnfinishedRun}), table.Remove(table.Path{sessions.HeaderKeptRun}),
+		table.Remove(table.Path{sessions.HeaderPendingAt}), table.Remove(table.Path{sessions.HeaderPendingEvents}),
 	}
 	if m.h.Run != "" {
-		changes = append(changes, table.Remove(table.At(sessions.HeaderRun)), table.Remove(table.At(sessions.HeaderCausedBy)),
-			table.Remove(table.At(sessions.HeaderContinued)))
+		changes = append(changes, table.Remove(table.Path{sessions.HeaderRun}), table.Remove(table.Path{sessions.HeaderCausedBy}),
+			table.Remove(table.Path{sessions.HeaderContinued}))
 	}
 	moves, unmoved := m.MoveOn()
 	changes, same = append(changes, moves...), append(same, unmoved)
@@ -35,8 +35,8 @@ func (m *Marker) updateHeader(newest func() (bool, error)) (table.Write, error) 
 // read.
 func (m *Marker) MoveOn() (changes []table.Change, unmoved table.Condition) {
 	return []table.Change{
-		table.Set(table.At(sessions.HeaderEpoch), m.h.Epoch),
-		table.Set(table.At(sessions.HeaderMarker), m.h.Marker),
-		table.Set(table.At(sessions.HeaderTimeline), m.h.Timeline),
+		table.Set(table.Path{sessions.HeaderEpoch}, m.h.Epoch),
+		table.Set(table.Path{sessions.HeaderMarker}, m.h.Marker),
+		table.Set(table.Path{sessions.HeaderTimeline}, m.h.Timeline),
 	}, records.Unchanged(sessions.HeaderEpoch, m.h.Epoch-1)
 }

@@ -15,7 +15,7 @@ import (
 type Marker struct {
 	s     *Store
 	h     *sessions.Header
-	at    eventlog.Head
+	head  eventlog.Head
 	Plan  *restore
 	then  session.Before
 	chain []string // the automations that led to it
@@ -31,10 +31,10 @@ func (m *Marker) build(ctx context.Context, r session.Rewind) error {
 	if err != nil {
 		return err
 	}
-	first := m.at.Next
+	first := m.head.Next
 	made, err := r.Marker(session.MarkerAt{
-		ID: session.PositionalID(first, m.s.Random()), Seq: first, Time: max(m.s.Millis(), m.at.Time),
-		History: history, Then: m.then, Most: m.s.sessions.Parts, Read: m.s.sessions.Markers(ctx),
+		ID: session.PositionalID(first, m.s.Random()), Seq: first, Time: max(m.s.Millis(), m.head.Time),
+		History: history, Then: m.then, Max: m.s.sessions.Parts, Read: m.s.sessions.Markers(ctx),
 	}, m.Plan.delta)
 	if err != nil {
 		return err
@@ -43,16 +43,16 @@ func (m *Marker) build(ctx context.Context, r session.Rewind) error {
 	m.content = eventlog.EntryBody{Time: e.CreatedTime, Events: []json.RawMessage{e.Own()}, Conflicts: m.Plan.conflicts}
 	m.Rec = &eventlog.Record{
 		Entry: eventlog.Entry{
-			PK: keys.LogPK(m.h.Log), SK: keys.EntrySK(first), LastState: m.at.LastState,
+			PK: keys.LogPK(m.h.Log), SK: keys.EntrySK(first), LastState: m.head.LastState,
 			LastMarker: first, PrevMarker: m.h.Marker,
-			Timeline: made.Outline.Encode(), RunMarks: m.at.Marks(), Attribution: m.attribution(),
+			Timeline: made.Outline.Encode(), RunMarks: m.head.Marks(), Attribution: m.attribution(),
 		},
 		First: first, When: e.CreatedTime, Events: []session.Event{e},
 	}
 	m.Rec.ToSeq, m.Rec.Back, m.Rec.Epoch = made.ToSeq, made.Back, m.h.Epoch+1
 	if len(m.Plan.delta) > 0 {
 		m.content.Undo = []session.Delta{m.Plan.Change.Apply(m.Plan.delta)}
-		m.Rec.PrevState, m.Rec.LastState = m.at.LastState, first
+		m.Rec.PrevState, m.Rec.LastState = m.head.LastState, first
 	}
 	m.h.Timeline, m.h.Marker, m.h.Epoch = m.Rec.Timeline, first, m.h.Epoch+1
 	return nil
@@ -63,7 +63,7 @@ func (m *Marker) Pack(ctx context.Context) (err error) {
 	if m.Rec.Body, err = m.s.content.Pack(ctx, m.Rec.PK, m.content, 0); err != nil {
 		return err
 	}
-	m.s.logs.PendingBytes(&m.Rec.Entry, m.at, m.Rec.Size())
+	m.s.logs.PendingBytes(&m.Rec.Entry, m.head, m.Rec.Size())
 	return nil
 }
 
@@ -109,6 +109,6 @@ func (m *Marker) attribution() eventlog.Attribution { return m.h.Attribution().B
 
 func (m *Marker) result(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	e := m.Rec.Events[0]
-	now, err := m.s.sessions.Render(ctx, m.h, m.at.After(m.Rec))
+	now, err := m.s.sessions.Render(ctx, m.h, m.head.After(m.Rec))
 	return r.Rewound(e, now, m.Plan.conflicts), err
 }

@@ -25,9 +25,9 @@ type restore struct {
 // planRestore compares the state with that before the target. also is the changes
 // that will be made on top.
 func (s *Store) planRestore(
-	ctx context.Context, h *sessions.Header, at eventlog.Head, target *sessions.LogPosition, r session.Rewind, also []session.Delta,
+	ctx context.Context, h *sessions.Header, head eventlog.Head, target *sessions.LogPosition, r session.Rewind, also []session.Delta,
 ) (*restore, error) {
-	then, err := s.sessions.UndoTo(ctx, h, at, target)
+	then, err := s.sessions.UndoTo(ctx, h, head, target)
 	if err != nil {
 		return nil, err
 	}
@@ -37,10 +37,10 @@ func (s *Store) planRestore(
 		plan.Change = &eventlog.StateChange{SessionID: h.ID()}
 		return plan, nil
 	}
-	if plan.Change, err = s.logs.LoadStates(ctx, h.OfLog(), at, append([]session.Delta{then}, also...)...); err != nil {
+	if plan.Change, err = s.logs.LoadStates(ctx, h.OfLog(), head, append([]session.Delta{then}, also...)...); err != nil {
 		return nil, err
 	}
-	if at.OlderThan(h.OfLog(), plan.Change.AsOf) {
+	if head.OlderThan(h.OfLog(), plan.Change.AsOf) {
 		return nil, table.ErrConditionFailed
 	}
 	plan.delta, plan.conflicts = r.Restored(then, plan.Change.Current)

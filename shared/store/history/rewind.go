@@ -19,12 +19,12 @@ const maxRestored = table.MaxTransaction - 12
 
 // Rewinding is a rewind of a session as it was read.
 type Rewinding struct {
-	S  *Store
-	H  *sessions.Header
-	At eventlog.Head
+	S    *Store
+	H    *sessions.Header
+	Head eventlog.Head
 	// End ends what must end before the marker, and returns the head after that; nil for
 	// nothing.
-	End  func(ctx context.Context, at eventlog.Head) (*Ending, eventlog.Head, error)
+	End  func(ctx context.Context, head eventlog.Head) (*Ending, eventlog.Head, error)
 	over *Ending // what it returned
 	// Chain is the automations that led to the rewind; also is the changes of
 	// state that are written with it.
@@ -44,14 +44,14 @@ func (w *Rewinding) Run(ctx context.Context, r session.Rewind) (session.Rewound,
 	if err != nil {
 		return session.Rewound{}, err
 	}
-	if done, err := w.S.rewoundBefore(ctx, w.H, w.At, r); done != nil || err != nil {
+	if done, err := w.S.rewoundBefore(ctx, w.H, w.Head, r); done != nil || err != nil {
 		return records.Deref(done), err
 	}
-	if err := eventlog.ExpectHead(r.ExpectedSeq, w.At); err != nil {
+	if err := eventlog.ExpectHead(r.ExpectedSeq, w.Head); err != nil {
 		return session.Rewound{}, err
 	}
 	if w.End != nil {
-		if w.over, w.At, err = w.End(ctx, w.At); err != nil {
+		if w.over, w.Head, err = w.End(ctx, w.Head); err != nil {
 			return session.Rewound{}, err
 		}
 	}
@@ -73,7 +73,7 @@ func (w *Rewinding) Run(ctx context.Context, r session.Rewind) (session.Rewound,
 // Target returns the position that the rewind goes back to: that of the first
 // entry with the invocation.
 func (w *Rewinding) Target(ctx context.Context, r session.Rewind) (*sessions.LogPosition, error) {
-	target, err := w.S.sessions.FindInvocationUpTo(ctx, w.H, w.At, r.Before)
+	target, err := w.S.sessions.FindInvocationUpTo(ctx, w.H, w.Head, r.Before)
 	if err == nil && target == nil {
 		err = fault.Missing("Invocation").With("invocation_id", r.Before)
 	}
@@ -89,11 +89,11 @@ func (w *Rewinding) Marker(ctx context.Context, r session.Rewind, target *sessio
 	if err != nil {
 		return nil, err
 	}
-	plan, err := w.S.planRestore(ctx, w.H, w.At, target, r, w.Also)
+	plan, err := w.S.planRestore(ctx, w.H, w.Head, target, r, w.Also)
 	if err != nil {
 		return nil, err
 	}
-	m := &Marker{s: w.S, h: w.H, at: w.At, Plan: plan, then: then, chain: w.Chain, over: w.over}
+	m := &Marker{s: w.S, h: w.H, head: w.Head, Plan: plan, then: then, chain: w.Chain, over: w.over}
 	return m, m.build(ctx, r)
 }
 
@@ -105,19 +105,19 @@ type Ending struct {
 
 // rewoundBefore recognises, by the marker's invocation id, a rewind that happened
 // although its answer was lost.
-func (s *Store) rewoundBefore(ctx context.Context, h *sessions.Header, at eventlog.Head, r session.Rewind) (*session.Rewound, error) {
+func (s *Store) rewoundBefore(ctx context.Context, h *sessions.Header, head eventlog.Head, r session.Rewind) (*session.Rewound, error) {
 	if r.DryRun {
 		return nil, nil
 	}
-	bound, err := s.logs.WriteLowerBound(ctx, keys.InvocationKey(h.Log, r.Nonce), at.Next)
-	if err != nil || bound >= at.Next {
+	bound, err := s.logs.WriteLowerBound(ctx, keys.InvocationKey(h.Log, r.Nonce), head.Next)
+	if err != nil || bound >= head.Next {
 		return nil, err
 	}
 	found, err := s.sessions.FirstInRange(ctx, session.Range{Log: h.Log, From: 1, Seq: 1}, bound, r.Nonce)
 	if err != nil || found == nil || !found.Rec.IsRewind() {
 		return nil, err
 	}
-	now, err := s.sessions.Render(ctx, h, at)
+	now, err := s.sessions.Render(ctx, h, head)
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func (s *Store) eraseKey(ctx context.Context, of *keyItem, before int64) (int, e
 	if err != nil || (!answered && !of.Done && of.Lease > s.Millis()) {
 		return 0, err
 	}
-	err = s.DB.Update(ctx, of.key(), spent(), table.Equal(table.At(keyLease), of.Lease))
+	err = s.DB.Update(ctx, of.key(), spent(), table.Equal(table.Path{keyLease}, of.Lease))
 	if err != nil { // the key may have been taken over
 		return 0, records.Ignoring(err, table.ErrConditionFailed)
 	}

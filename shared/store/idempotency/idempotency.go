@@ -138,12 +138,12 @@ func (s *Store) beginAfter(ctx context.Context, c idempotency.Claim, old keyItem
 // takeOver takes over a key from a request that died or is a day old.
 func (s *Store) takeOver(ctx context.Context, c idempotency.Claim, old keyItem) error {
 	asRead := []table.Condition{
-		table.Equal(table.At(keyLease), old.Lease),
-		table.Equal(table.At(keyDone), old.Done),
-		table.Equal(table.At(keyExpires), old.Expires),
+		table.Equal(table.Path{keyLease}, old.Lease),
+		table.Equal(table.Path{keyDone}, old.Done),
+		table.Equal(table.Path{keyExpires}, old.Expires),
 	}
 	if !old.Gone {
-		asRead = append(asRead, table.NotExists(table.At(keyErased)))
+		asRead = append(asRead, table.NotExists(table.Path{keyErased}))
 	}
 	err := s.DB.Put(ctx, s.keyItem(ctx, c), asRead...)
 	if errors.Is(err, table.ErrConditionFailed) {
@@ -183,7 +183,7 @@ func (s *Store) keepWithClaim(ctx context.Context, c idempotency.Claim, a idempo
 
 // held is the condition that an attempt still holds its key.
 func held(c idempotency.Claim) table.Condition {
-	return table.And(table.Equal(table.At(keyNonce), c.Nonce), table.NotExists(table.At(keyErased)))
+	return table.And(table.Equal(table.Path{keyNonce}, c.Nonce), table.NotExists(table.Path{keyErased}))
 }
 
 // Release implements idempotency.Store.

@@ -14,17 +14,17 @@ func (s *Store) Deleting(d lifecycle.Deletion) []table.Write {
 	if d.KeyedBy == "" || expires < s.Now().Unix() {
 		return nil
 	}
-	changes := append(spent(), table.SetIfAbsent(table.At(keyExpires), expires))
+	changes := append(spent(), table.SetIfAbsent(table.Path{keyExpires}, expires))
 	return []table.Write{table.Update(claimKey(d.Session.User, d.KeyedBy), changes)}
 }
 
 // spent returns the changes that reduce a claim to the fact that it was made.
 func spent() []table.Change {
 	changes := []table.Change{
-		table.Set(table.At(keyErased), true), table.Set(table.At(keyDone), true), table.Set(table.At(keyLease), 0),
+		table.Set(table.Path{keyErased}, true), table.Set(table.Path{keyDone}, true), table.Set(table.Path{keyLease}, 0),
 	}
 	for _, name := range []string{keyDigest, keyNonce, keyLog, keyInline, keyBlob, keyLarge} {
-		changes = append(changes, table.Remove(table.At(name)))
+		changes = append(changes, table.Remove(table.Path{name}))
 	}
 	return changes
 }

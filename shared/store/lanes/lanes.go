@@ -95,7 +95,7 @@ func unchangedLane(l delivery.Lane) table.Condition {
 	if l.Version == 0 {
 		return table.ItemNotExists()
 	}
-	return table.Equal(table.At(laneVersion), l.Version)
+	return table.Equal(table.Path{laneVersion}, l.Version)
 }
 
 func laneError(err error) error {

@@ -88,7 +88,7 @@ func TestLanes(t *testing.T) {
 	last.Version = 3
 	lane(last)
 	t.Run("an unreadable item delays nothing", func(t *testing.T) {
-		storetest.Spoil(t, engine, table.NewKey("DL#"+group, "P#2"), table.Set(table.At("d"), "no JSON"))
+		storetest.Spoil(t, engine, table.NewKey("DL#"+group, "P#2"), table.Set(table.Path{"d"}, "no JSON"))
 		parked(1, "4d-1-7")
 		parked(10, "4d-1-7")
 		if aside := mustQuarantined(t, engine, group); len(aside) != 1 || !strings.HasPrefix(aside[0], "ASIDE#P#2#") {

@@ -70,7 +70,7 @@ func wholeOf(value types.AttributeValue) int64 {
 // sameAttribute holds while an item still has this attribute, or still lacks it.
 func sameAttribute(name string, value types.AttributeValue) table.Condition {
 	if value == nil {
-		return table.And(table.ItemExists(), table.NotExists(table.At(name)))
+		return table.And(table.ItemExists(), table.NotExists(table.Path{name}))
 	}
-	return table.Equal(table.At(name), value)
+	return table.Equal(table.Path{name}, value)
 }

@@ -47,7 +47,7 @@ func TestLanes_that_cannot_be_read(t *testing.T) {
 			target := delivery.Target{Kind: "test", Name: name}
 			group := target.Group()
 			mustFill(t, s, target, 20)
-			storetest.Spoil(t, engine, table.NewKey("DL#"+group, "LANE"), table.Set(table.At(test.attribute), test.value))
+			storetest.Spoil(t, engine, table.NewKey("DL#"+group, "LANE"), table.Set(table.Path{test.attribute}, test.value))
 			desk := newTurns(s, target)
 			var heard []string
 			desk.hear = func(d delivery.Delivery) { heard = append(heard, d.Event.ID) }

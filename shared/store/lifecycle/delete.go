@@ -119,7 +119,7 @@ func (s *Store) suspendDeletion(ctx context.Context, log string) (held bool, err
 	if err != nil || !read {
 		return false, err
 	}
-	hide := []table.Change{table.Remove(table.At(keys.AttrGPK)), table.Remove(table.At(keys.AttrGSK))}
+	hide := []table.Change{table.Remove(table.Path{keys.AttrGPK}), table.Remove(table.Path{keys.AttrGSK})}
 	err = s.DB.Update(ctx, keys.DeletedKey(log), hide, table.ItemExists())
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		return false, err
@@ -254,7 +254,7 @@ func (s *Store) completeDeletion(ctx context.Context, log string, duty sessions.
 			return false, err
 		}
 	}
-	err := s.DB.Delete(ctx, keys.DeletedKey(log), table.Equal(table.At(keys.AttrGSK), duty.GSK))
+	err := s.DB.Delete(ctx, keys.DeletedKey(log), table.Equal(table.Path{keys.AttrGSK}, duty.GSK))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return false, nil
 	}

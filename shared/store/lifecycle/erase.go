@@ -88,7 +88,7 @@ func (s *Store) Erase(ctx context.Context, userID string) (erasure.Report, error
 
 // note stores the progress of an erasure, unless another one has begun.
 func (s *Store) note(ctx context.Context, e *erasureItem) error {
-	err := s.DB.Put(ctx, e, table.Equal(table.At(erasureStarted), e.Started))
+	err := s.DB.Put(ctx, e, table.Equal(table.Path{erasureStarted}, e.Started))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil
 	}

@@ -48,7 +48,7 @@ func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, er
 	if found, err := s.DB.Get(ctx, k, &t); err != nil || !found || t.GSK >= keys.ActivitySK(s.Millis(), "") {
 		return false, err
 	}
-	h, at, a, err := s.runs.ReadSettled(ctx, t.User, t.Session)
+	h, head, a, err := s.runs.ReadSettled(ctx, t.User, t.Session)
 	gone := errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden))
 	switch {
 	case gone, err == nil && keys.LogPK(h.Log) != t.PK:
@@ -56,7 +56,7 @@ func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, er
 	case err != nil:
 		return false, fmt.Errorf("check session %s: %w", t.Session, err)
 	}
-	active := max(h.Created, h.ActiveAt(), at.Time)
+	active := max(h.Created, h.ActiveAt(), head.Time)
 	due, again := h.Retained().Due(active, s.Millis(), a != nil || h.Queued > 0)
 	switch {
 	case again > 0:
@@ -64,7 +64,7 @@ func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, er
 	case !due: // its retention is unlimited
 		return false, s.stopTimer(ctx, &t)
 	}
-	if err := s.removeIdle(ctx, h, at); err != nil {
+	if err := s.removeIdle(ctx, h, head); err != nil {
 		return false, fmt.Errorf("delete session %s, which is due: %w", t.Session, err)
 	}
 	return true, s.purgeInTime(ctx, h.Log)
@@ -73,19 +73,19 @@ func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, er
 // removeIdle deletes a session unless it has changed since it was read. A
 // tombstone takes the position of the next log entry, so that a concurrent append
 // either is first, and the session stays, or finds the session deleted.
-func (s *Store) removeIdle(ctx context.Context, h *sessions.Header, at eventlog.Head) error {
+func (s *Store) removeIdle(ctx context.Context, h *sessions.Header, head eventlog.Head) error {
 	idle := table.And(
-		h.SameLog(), table.Equal(table.At(sessions.HeaderVersion), h.Version), table.Equal(table.At(sessions.HeaderLastActivity), h.LastActivity),
-		table.NotExists(table.At(sessions.HeaderRun)), records.Unchanged(sessions.HeaderQueueVersion, h.QueueVersion), tasks.SameSaving(h),
+		h.SameLog(), table.Equal(table.Path{sessions.HeaderVersion}, h.Version), table.Equal(table.Path{sessions.HeaderLastActivity}, h.LastActivity),
+		table.NotExists(table.Path{sessions.HeaderRun}), records.Unchanged(sessions.HeaderQueueVersion, h.QueueVersion), tasks.SameSaving(h),
 	)
 	gone := table.Delete(keys.SessionKey(h.ID()), idle, h.SameBytes())
-	return s.remove(ctx, h, gone, eventlog.Hold(h.Log, at.Next))
+	return s.remove(ctx, h, gone, eventlog.Hold(h.Log, head.Next))
 }
 
 // moveTimer moves a timer to another time, unless it was moved concurrently.
 func (s *Store) moveTimer(ctx context.Context, t *sessions.Timer, due int64) error {
 	to := keys.ActivitySK(due, t.PK[len(keys.PrefixLog):])
-	err := s.DB.Update(ctx, table.NewKey(t.PK, t.SK), []table.Change{table.Set(table.At(keys.AttrGSK), to)}, unmoved(t))
+	err := s.DB.Update(ctx, table.NewKey(t.PK, t.SK), []table.Change{table.Set(table.Path{keys.AttrGSK}, to)}, unmoved(t))
 	return records.Ignoring(err, table.ErrConditionFailed)
 }
 
@@ -94,4 +94,4 @@ func (s *Store) stopTimer(ctx context.Context, t *sessions.Timer) error {
 	return records.Ignoring(s.DB.Delete(ctx, table.NewKey(t.PK, t.SK), unmoved(t)), table.ErrConditionFailed)
 }
 
-func unmoved(t *sessions.Timer) table.Condition { return table.Equal(table.At(keys.AttrGSK), t.GSK) }
+func unmoved(t *sessions.Timer) table.Condition { return table.Equal(table.Path{keys.AttrGSK}, t.GSK) }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -133,7 +134,7 @@ func (x expected) check(got session.Rewound) string {
 		}
 		delete(left, key)
 		value := string(raw)
-		if session.IsNull(raw) {
+		if jsonx.IsNull(raw) {
 			value = ""
 		}
 		if _, artifact := session.ArtifactOf(key); !artifact && value != target {

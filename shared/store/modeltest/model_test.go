@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -133,7 +134,7 @@ func (w *world) add(c *conv, e session.Event) *entry {
 func (w *world) change(c *conv, delta session.Delta) {
 	for key, raw := range delta {
 		value := string(raw)
-		if session.IsNull(raw) {
+		if jsonx.IsNull(raw) {
 			value = ""
 		}
 		if owner := c.owner(key); owner != "" {

@@ -45,7 +45,7 @@ func faulty(schedule faults.Schedule) (*records.Table, *records.Table) {
 func TestWrite_outcomes(t *testing.T) {
 	t.Parallel()
 	absent := table.ItemNotExists()
-	name, n := table.At("name"), table.At("n")
+	name, n := table.Path{"name"}, table.Path{"n"}
 	for _, c := range []struct {
 		name     string
 		before   any // the item stored before the write

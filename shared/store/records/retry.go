@@ -13,7 +13,7 @@ import (
 
 const (
 	backoffFirst = 5 * time.Millisecond
-	backoffMost  = 500 * time.Millisecond
+	maxBackoff   = 500 * time.Millisecond
 	// AnswerTime is reserved from a context's time when retries end, so that the
 	// caller still gets an answer: a function that exceeds its timeout is stopped
 	// without one.
@@ -25,12 +25,12 @@ const (
 )
 
 func policy() retry.Policy {
-	return retry.Policy{First: backoffFirst, Most: backoffMost, Reserve: AnswerTime}
+	return retry.Policy{First: backoffFirst, Max: maxBackoff, Reserve: AnswerTime}
 }
 
 func policyWithin(most time.Duration) retry.Policy {
 	p := policy()
-	p.Most = most
+	p.Max = most
 	return p
 }
 

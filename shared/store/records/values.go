@@ -20,9 +20,9 @@ func Deref[T any](p *T) (v T) {
 func Unchanged[T comparable](name string, read T) table.Condition {
 	var none T
 	if read == none {
-		return table.NotExists(table.At(name))
+		return table.NotExists(table.Path{name})
 	}
-	return table.Equal(table.At(name), read)
+	return table.Equal(table.Path{name}, read)
 }
 
 // NewLog generates the name of a log: 80 random bits. Every item of a log contains

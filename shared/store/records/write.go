@@ -134,7 +134,7 @@ func isUndecided(err error) bool { return errors.Is(err, table.ErrUndecided) }
 // untilAnswered repeats a write whose answer is lost, up to tries times, even if
 // little time is left. The last such error is table.ErrUndecided.
 func untilAnswered(ctx context.Context, tries int, send func() error) error {
-	return retry.Do(ctx, retry.Policy{First: backoffFirst, Most: backoffMost, Tries: tries}, isUndecided, send)
+	return retry.Do(ctx, retry.Policy{First: backoffFirst, Max: maxBackoff, Tries: tries}, isUndecided, send)
 }
 
 // PutWith is Put together with other writes, as one transaction if there are any.

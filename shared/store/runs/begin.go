@@ -17,7 +17,7 @@ import (
 type runStart struct {
 	s      *Store
 	h      *sessions.Header
-	at     eventlog.Head
+	head   eventlog.Head
 	before *ActiveRun // cancelled for it, and merged; nil if none is active
 	start  run.Start
 	plan   run.StartPlan
@@ -74,7 +74,7 @@ func (b *runStart) taken(ctx context.Context) ([]session.Event, error) {
 // append writes a start without another run to replace.
 func (b *runStart) append(ctx context.Context) error {
 	with := b.along()
-	with.Expected, with.From = b.start.ExpectedSeq, &b.at
+	with.Expected, with.From = b.start.ExpectedSeq, &b.head
 	losses := -1
 	with.Check = func(ctx context.Context, _ eventlog.Head) error {
 		if losses++; losses == 0 {
@@ -82,7 +82,7 @@ func (b *runStart) append(ctx context.Context) error {
 		}
 		return b.s.stillFree(ctx, b.h, b.start)
 	}
-	with.Writes = func(at eventlog.Head) ([]table.Write, error) { return b.activationWrites(at, nil) }
+	with.Writes = func(head eventlog.Head) ([]table.Write, error) { return b.activationWrites(head, nil) }
 	_, err := b.s.logs.Append(ctx, b.h.OfLog(), b.input, with)
 	return err
 }
@@ -95,8 +95,8 @@ func (b *runStart) along() eventlog.Along {
 // activationWrites returns the writes that make the run active, besides its input. m is the
 // marker of a discard in the same transaction, nil for none. While the header names no
 // run, an item of one is a rest that the new one replaces.
-func (b *runStart) activationWrites(at eventlog.Head, m *history.Marker) ([]table.Write, error) {
-	b.run.At = at.Next
+func (b *runStart) activationWrites(head eventlog.Head, m *history.Marker) ([]table.Write, error) {
+	b.run.Position = head.Next
 	var was []table.Condition
 	if b.before != nil {
 		was = append(was, isRun(b.before))
@@ -120,9 +120,9 @@ func (b *runStart) activate(m *history.Marker) (table.Write, error) {
 		records.Unchanged(sessions.HeaderQueueVersion, b.h.QueueVersion),
 	}
 	changes := []table.Change{
-		table.Set(table.At(sessions.HeaderRun), b.run.ID), table.Set(table.At(sessions.HeaderStatus), session.InProgress),
-		table.Remove(table.At(sessions.HeaderUnfinishedRun)), table.Remove(table.At(sessions.HeaderKeptRun)),
-		table.Remove(table.At(sessions.HeaderPendingAt)), table.Remove(table.At(sessions.HeaderPendingEvents)), table.Remove(table.At(sessions.HeaderContinued)),
+		table.Set(table.Path{sessions.HeaderRun}, b.run.ID), table.Set(table.Path{sessions.HeaderStatus}, session.InProgress),
+		table.Remove(table.Path{sessions.HeaderUnfinishedRun}), table.Remove(table.Path{sessions.HeaderKeptRun}),
+		table.Remove(table.Path{sessions.HeaderPendingAt}), table.Remove(table.Path{sessions.HeaderPendingEvents}), table.Remove(table.Path{sessions.HeaderContinued}),
 	}
 	if m != nil {
 		moves, unmoved := m.MoveOn()
@@ -132,9 +132,9 @@ func (b *runStart) activate(m *history.Marker) (table.Write, error) {
 		changes = append(changes, b.queue.header()...)
 	}
 	if len(b.start.Chain) == 0 {
-		changes = append(changes, table.Remove(table.At(sessions.HeaderCausedBy)))
+		changes = append(changes, table.Remove(table.Path{sessions.HeaderCausedBy}))
 	} else {
-		changes = append(changes, table.Set(table.At(sessions.HeaderCausedBy), b.start.Chain))
+		changes = append(changes, table.Set(table.Path{sessions.HeaderCausedBy}, b.start.Chain))
 	}
 	up, err := b.h.ActivityChanges(b.newest, b.run.Started)
 	return table.Update(keys.SessionKey(b.h.ID()), append(changes, up...), same...), err

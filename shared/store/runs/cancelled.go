@@ -14,7 +14,7 @@ import (
 type cancelledRun struct {
 	s      *settler
 	h      *sessions.Header
-	at     eventlog.Head
+	head   eventlog.Head
 	active *ActiveRun
 	how    runEnd
 	last   *eventlog.Record // the entry that ends it
@@ -23,12 +23,12 @@ type cancelledRun struct {
 
 // cancelled returns the end of a run at a head. on says what becomes of the run, as for
 // runEnd.
-func (s *settler) cancelled(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, on run.OnFailed) (*cancelledRun, error) {
-	o := &cancelledRun{s: s, h: h, at: at, active: a, how: cancellation()}
+func (s *settler) cancelled(ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, on run.OnFailed) (*cancelledRun, error) {
+	o := &cancelledRun{s: s, h: h, head: head, active: a, how: cancellation()}
 	o.how.onFailed = on
 	var mark *run.Problem
 	if o.how.keeps(a) {
-		it, err := s.openItem(ctx, h, at, a)
+		it, err := s.openItem(ctx, h, head, a)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +36,7 @@ func (s *settler) cancelled(ctx context.Context, h *sessions.Header, at eventlog
 	}
 	o.marks = mark != nil
 	var err error
-	o.last, err = s.endEntry(ctx, h, at, a.ended(o.how, max(s.Millis(), at.Time)), a.attribution(), mark)
+	o.last, err = s.endEntry(ctx, h, head, a.ended(o.how, max(s.Millis(), head.Time)), a.attribution(), mark)
 	return o, err
 }
 
@@ -45,7 +45,7 @@ func (s *settler) cancelled(ctx context.Context, h *sessions.Header, at eventlog
 // item in progress, so writes is called right before the transaction. It returns
 // table.ErrConditionFailed if a run that is kept would have no mark, or two.
 func (o *cancelledRun) writes(ctx context.Context) ([]table.Write, error) {
-	writes, _, err := o.s.endItem(ctx, o.h, o.at, o.active, o.how)
+	writes, _, err := o.s.endItem(ctx, o.h, o.head, o.active, o.how)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (s *Store) Claim(ctx context.Context, ref run.Ref, by run.Claimant) (r run.
 // claim tries once; table.ErrConditionFailed if the run that it would take over has
 // changed concurrently.
 func (s *Store) claim(ctx context.Context, ref run.Ref, by run.Claimant) (run.Run, error) {
-	h, at, a, err := s.ReadSettled(ctx, ref.UserID, ref.SessionID)
+	h, head, a, err := s.ReadSettled(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -39,7 +39,7 @@ func (s *Store) claim(ctx context.Context, ref run.Ref, by run.Claimant) (run.Ru
 	case s.Millis() < a.Lease:
 		err = claimedFault(ref)
 	default:
-		r, err := s.takeOver(ctx, h, at, a, by.Worker)
+		r, err := s.takeOver(ctx, h, head, a, by.Worker)
 		return r, s.sessions.NotFoundIfDeleted(ctx, h, err)
 	}
 	return a.Run(), err
@@ -51,12 +51,12 @@ func claimedFault(ref run.Ref) error {
 
 // claimFree claims a run that no worker has claimed, or this worker before.
 func (s *Store) claimFree(ctx context.Context, h *sessions.Header, a *ActiveRun, by run.Claimant) error {
-	worker := table.At(activeWorker)
+	worker := table.Path{activeWorker}
 	changes := []table.Change{
-		table.Set(worker, by.Worker), table.Set(table.At(activeLease), s.Millis()+s.lease.Milliseconds()),
+		table.Set(worker, by.Worker), table.Set(table.Path{activeLease}, s.Millis()+s.lease.Milliseconds()),
 	}
 	if may := by.May(a.Agent); may > 0 && a.Worker == "" {
-		changes = append(changes, table.Set(table.At(activeContinuations), may))
+		changes = append(changes, table.Set(table.Path{activeContinuations}, may))
 	}
 	err := s.DB.Update(ctx, keys.RunKey(h.Log), changes,
 		isRun(a), table.Or(table.NotExists(worker), table.Equal(worker, by.Worker)))
@@ -71,8 +71,8 @@ func (s *Store) claimFree(ctx context.Context, h *sessions.Header, a *ActiveRun,
 // item in progress is final and closed to deltas. So the lost worker, if it still
 // lives, cannot write without reading that it has been replaced. All it has stored
 // stays: if it writes before, the transaction fails.
-func (s *Store) takeOver(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, worker string) (run.Run, error) {
-	writes, _, err := s.endItem(ctx, h, at, a, runEnd{
+func (s *Store) takeOver(ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, worker string) (run.Run, error) {
+	writes, _, err := s.endItem(ctx, h, head, a, runEnd{
 		status: run.Failed, problem: run.NewProblem(run.CodeInterrupted, "the worker was lost; the run continues"),
 	})
 	if err != nil {
@@ -80,20 +80,20 @@ func (s *Store) takeOver(ctx context.Context, h *sessions.Header, at eventlog.He
 	}
 	next := *a
 	next.Continuation++
-	fence, err := s.continuationEntry(ctx, h, at, next.Run())
+	fence, err := s.continuationEntry(ctx, h, head, next.Run())
 	if err != nil {
 		return run.Run{}, err
 	}
 	err = s.DB.Transact(ctx, append(writes,
 		table.Put(fence.Entry, table.ItemNotExists()),
 		table.Update(keys.RunKey(h.Log), []table.Change{
-			table.Set(table.At(activeWorker), worker),
-			table.Set(table.At(activeLease), s.Millis()+s.lease.Milliseconds()),
-			table.Set(table.At(activeContinuation), next.Continuation),
-		}, isRun(a), table.Equal(table.At(activeWorker), a.Worker), table.Equal(table.At(activeLease), a.Lease)),
+			table.Set(table.Path{activeWorker}, worker),
+			table.Set(table.Path{activeLease}, s.Millis()+s.lease.Milliseconds()),
+			table.Set(table.Path{activeContinuation}, next.Continuation),
+		}, isRun(a), table.Equal(table.Path{activeWorker}, a.Worker), table.Equal(table.Path{activeLease}, a.Lease)),
 		table.Update(keys.SessionKey(h.ID()), []table.Change{
-			table.Set(table.At(sessions.HeaderContinued), sessions.Continued{Run: a.ID, Number: next.Continuation}),
-		}, h.SameLog(), table.Equal(table.At(sessions.HeaderRun), a.ID)),
+			table.Set(table.Path{sessions.HeaderContinued}, sessions.Continued{Run: a.ID, Number: next.Continuation}),
+		}, h.SameLog(), table.Equal(table.Path{sessions.HeaderRun}, a.ID)),
 	)...)
 	if err != nil {
 		return run.Run{}, fmt.Errorf("take over run %s: %w", a.ID, err)

@@ -37,12 +37,12 @@ func (s *reader) grace(a *ActiveRun) int64 {
 func (s *reader) isLost(a *ActiveRun) bool { return s.Millis() >= a.Lease+s.grace(a) }
 
 // continuationEntry is the hidden entry with which another worker continues a run.
-func (s *reader) continuationEntry(ctx context.Context, h *sessions.Header, at eventlog.Head, r run.Run) (*eventlog.Record, error) {
-	e, err := s.runEvent("run_continued", r, at.Next, max(s.Millis(), at.Time))
+func (s *reader) continuationEntry(ctx context.Context, h *sessions.Header, head eventlog.Head, r run.Run) (*eventlog.Record, error) {
+	e, err := s.runEvent("run_continued", r, head.Next, max(s.Millis(), head.Time))
 	if err != nil {
 		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
 	}
-	return s.hiddenEntry(ctx, h, at, e, func(*eventlog.Entry) {})
+	return s.hiddenEntry(ctx, h, head, e, func(*eventlog.Entry) {})
 }
 
 // saidAfter reads the events that a run has stored after its input, without those

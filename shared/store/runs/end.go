@@ -80,7 +80,7 @@ func (s *settler) end(ctx context.Context, ref run.Ref, how runEnd) (r run.Run, 
 // endOnce tries once; table.ErrConditionFailed, or errRunEnding, if the session is
 // not as it was read.
 func (s *settler) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, error) {
-	h, at, err := s.sessions.HeaderAndHead(ctx, ref.UserID, ref.SessionID)
+	h, head, err := s.sessions.HeaderAndHead(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -90,7 +90,7 @@ func (s *settler) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run
 		}
 		r, err := s.endedBefore(ctx, h, ref)
 		if how.status == run.Cancelled && errors.Is(err, fault.Of(fault.NotFound)) {
-			return s.dequeue(ctx, h, at, ref, err)
+			return s.dequeue(ctx, h, head, ref, err)
 		}
 		return r, err
 	}
@@ -105,7 +105,7 @@ func (s *settler) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run
 	case how.worker && a.Continuation != ref.Continuation:
 		return run.Run{}, run.SupersededFault(ref)
 	}
-	r, err := s.tryEnd(ctx, h, at, a, how)
+	r, err := s.tryEnd(ctx, h, head, a, how)
 	switch {
 	case errors.Is(err, table.ErrConditionFailed):
 		return run.Run{}, err
@@ -122,7 +122,7 @@ func (s *settler) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run
 // much: an item that remains means nothing, is replaced by that of the next run, and
 // deleted by the sweeper.
 func (s *settler) deleteOrphanRun(ctx context.Context, a *ActiveRun) {
-	err := records.Ignoring(s.DB.Delete(ctx, table.NewKey(a.PK, a.SK), table.Equal(table.At(activeID), a.ID)), table.ErrConditionFailed)
+	err := records.Ignoring(s.DB.Delete(ctx, table.NewKey(a.PK, a.SK), table.Equal(table.Path{activeID}, a.ID)), table.ErrConditionFailed)
 	if err != nil {
 		s.Log.WarnContext(ctx, "the item of a run that is not active is deleted by the sweeper", "run_id", a.ID, "error", err)
 	}
@@ -139,16 +139,16 @@ func (s *settler) endedBefore(ctx context.Context, h *sessions.Header, ref run.R
 	return *past, runEndedFault(*past)
 }
 
-func (s *settler) tryEnd(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, how runEnd) (run.Run, error) {
-	writes, problem, err := s.endItem(ctx, h, at, a, how)
+func (s *settler) tryEnd(ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, how runEnd) (run.Run, error) {
+	writes, problem, err := s.endItem(ctx, h, head, a, how)
 	if err != nil {
 		return run.Run{}, err
 	}
 	if problem != nil && how.status == run.Completed {
 		how.status, how.problem = run.Failed, problem
 	}
-	r := a.ended(how, max(s.Millis(), at.Time))
-	last, err := s.endEntry(ctx, h, at, r, a.attribution(), markOf(how, a, len(writes) > 0))
+	r := a.ended(how, max(s.Millis(), head.Time))
+	last, err := s.endEntry(ctx, h, head, r, a.attribution(), markOf(how, a, len(writes) > 0))
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -186,9 +186,9 @@ func markOf(how runEnd, a *ActiveRun, hasItem bool) *run.Problem {
 // endItem returns the writes that end the run's item in progress, if there is one.
 // The problem is why its content is incomplete.
 func (s *settler) endItem(
-	ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, how runEnd,
+	ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, how runEnd,
 ) ([]table.Write, *run.Problem, error) {
-	it, err := s.openItem(ctx, h, at, a)
+	it, err := s.openItem(ctx, h, head, a)
 	if err != nil || it == nil {
 		return nil, nil, err
 	}
@@ -217,11 +217,11 @@ func (s *settler) endItem(
 
 // openItem returns the run's item in progress, with its content; nil if there is
 // none.
-func (s *settler) openItem(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun) (*eventlog.Item, error) {
-	if at.Open == 0 {
+func (s *settler) openItem(ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun) (*eventlog.Item, error) {
+	if head.Open == 0 {
 		return nil, nil
 	}
-	rec, err := s.logs.EntryCovering(ctx, h.Log, at.Open)
+	rec, err := s.logs.EntryCovering(ctx, h.Log, head.Open)
 	if err != nil || !rec.InProgress() || rec.Events[0].InvocationID != a.ID {
 		return nil, err
 	}
@@ -232,16 +232,16 @@ func (s *settler) openItem(ctx context.Context, h *sessions.Header, at eventlog.
 // endEntry is the entry that ends a run. Only the whole log shows it, unless it marks
 // the run as interrupted by a problem.
 func (s *reader) endEntry(
-	ctx context.Context, h *sessions.Header, at eventlog.Head, r run.Run, of eventlog.Attribution, mark *run.Problem,
+	ctx context.Context, h *sessions.Header, head eventlog.Head, r run.Run, of eventlog.Attribution, mark *run.Problem,
 ) (*eventlog.Record, error) {
-	e, err := s.runEvent("run", r, at.Next, *r.EndedTime)
+	e, err := s.runEvent("run", r, head.Next, *r.EndedTime)
 	if err == nil && mark != nil {
 		e, err = run.MarkInterrupted(e, r, mark)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
 	}
-	return s.hiddenEntry(ctx, h, at, e, func(en *eventlog.Entry) {
+	return s.hiddenEntry(ctx, h, head, e, func(en *eventlog.Entry) {
 		en.Ended, en.Attribution, en.StartsNext = r.ID, of, h.Queued > 0
 		if mark != nil {
 			en.Hidden, en.Status = false, e.Status
@@ -250,15 +250,15 @@ func (s *reader) endEntry(
 }
 
 // hiddenEntry is an entry at a head that only the whole log shows.
-func (s *reader) hiddenEntry(ctx context.Context, h *sessions.Header, at eventlog.Head, e session.Event, marks func(*eventlog.Entry)) (*eventlog.Record, error) {
+func (s *reader) hiddenEntry(ctx context.Context, h *sessions.Header, head eventlog.Head, e session.Event, marks func(*eventlog.Entry)) (*eventlog.Record, error) {
 	r := &eventlog.Record{Entry: eventlog.Entry{
-		PK: keys.LogPK(h.Log), SK: keys.EntrySK(at.Next), LastState: at.LastState, LastMarker: at.LastMarker, RunMarks: at.Marks(),
-	}, First: at.Next, When: e.CreatedTime}
+		PK: keys.LogPK(h.Log), SK: keys.EntrySK(head.Next), LastState: head.LastState, LastMarker: head.LastMarker, RunMarks: head.Marks(),
+	}, First: head.Next, When: e.CreatedTime}
 	r.Hidden = true
 	marks(&r.Entry)
 	var err error
 	r.Body, err = s.content.Pack(ctx, r.PK, eventlog.EntryBody{Time: e.CreatedTime, Events: []json.RawMessage{e.Own()}}, 0)
-	s.logs.PendingBytes(&r.Entry, at, r.Size())
+	s.logs.PendingBytes(&r.Entry, head, r.Size())
 	return r, err
 }
 
@@ -269,21 +269,21 @@ func freeSession(h *sessions.Header, a *ActiveRun, how runEnd) table.Write {
 		Status: how.status, Problem: how.problem, Started: a.Worker != "", Taken: a.Taken, Keep: how.keeps(a),
 	}.Aftermath()
 	changes := []table.Change{
-		table.Set(table.At(sessions.HeaderStatus), after.Status), table.Remove(table.At(sessions.HeaderRun)), table.Remove(table.At(sessions.HeaderCausedBy)),
-		table.Remove(table.At(sessions.HeaderContinued)),
+		table.Set(table.Path{sessions.HeaderStatus}, after.Status), table.Remove(table.Path{sessions.HeaderRun}), table.Remove(table.Path{sessions.HeaderCausedBy}),
+		table.Remove(table.Path{sessions.HeaderContinued}),
 	}
 	if after.Unfinished {
-		changes = append(changes, table.Set(table.At(sessions.HeaderUnfinishedRun), a.ID))
+		changes = append(changes, table.Set(table.Path{sessions.HeaderUnfinishedRun}, a.ID))
 	}
 	if after.Kept {
-		changes = append(changes, table.Set(table.At(sessions.HeaderKeptRun), a.ID))
+		changes = append(changes, table.Set(table.Path{sessions.HeaderKeptRun}, a.ID))
 	}
 	if after.Pending {
-		changes = append(changes, table.Set(table.At(sessions.HeaderPendingAt), a.At), table.Set(table.At(sessions.HeaderPendingEvents), a.Taken))
+		changes = append(changes, table.Set(table.Path{sessions.HeaderPendingAt}, a.Position), table.Set(table.Path{sessions.HeaderPendingEvents}, a.Taken))
 	}
-	same := []table.Condition{h.SameLog(), table.Equal(table.At(sessions.HeaderRun), a.ID)}
+	same := []table.Condition{h.SameLog(), table.Equal(table.Path{sessions.HeaderRun}, a.ID)}
 	if h.Queued == 0 {
-		same = append(same, table.NotExists(table.At(sessions.HeaderQueued)))
+		same = append(same, table.NotExists(table.Path{sessions.HeaderQueued}))
 	}
 	return table.Update(keys.SessionKey(h.ID()), changes, same...)
 }

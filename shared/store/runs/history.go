@@ -19,7 +19,7 @@ import (
 // the state are reverted as by a rewind.
 func (s *Store) AsOfInput(ctx context.Context, ref run.Ref, limit run.HistoryLimit) (run.History, error) {
 	return records.SettledValue(ctx, func() (run.History, error) {
-		h, at, a, err := s.ReadSettled(ctx, ref.UserID, ref.SessionID)
+		h, head, a, err := s.ReadSettled(ctx, ref.UserID, ref.SessionID)
 		if err != nil {
 			return run.History{}, err
 		}
@@ -32,7 +32,7 @@ func (s *Store) AsOfInput(ctx context.Context, ref run.Ref, limit run.HistoryLim
 		if a.Continuation != ref.Continuation {
 			return run.History{}, run.SupersededFault(ref)
 		}
-		out, err := s.asOfInput(ctx, h, at, a, limit)
+		out, err := s.asOfInput(ctx, h, head, a, limit)
 		if err != nil {
 			return run.History{}, fmt.Errorf("read what run %s was asked: %w", ref.RunID, s.sessions.NotFoundIfDeleted(ctx, h, err))
 		}
@@ -41,17 +41,17 @@ func (s *Store) AsOfInput(ctx context.Context, ref run.Ref, limit run.HistoryLim
 }
 
 func (s *reader) asOfInput(
-	ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, limit run.HistoryLimit,
+	ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, limit run.HistoryLimit,
 ) (run.History, error) {
-	input := at.Latest
-	if input == nil || input.First != a.At || input.WithoutBody {
+	input := head.Latest
+	if input == nil || input.First != a.Position || input.WithoutBody {
 		var err error
-		if input, err = s.logs.EntryCovering(ctx, h.Log, a.At); err != nil {
+		if input, err = s.logs.EntryCovering(ctx, h.Log, a.Position); err != nil {
 			return run.History{}, err
 		}
 	}
 	out := run.History{AppName: h.App, LogID: h.Log, Epoch: h.Epoch}
-	state, err := s.stateAsOf(ctx, h, at, input)
+	state, err := s.stateAsOf(ctx, h, head, input)
 	if err != nil {
 		return run.History{}, err
 	}
@@ -112,8 +112,8 @@ func (s *reader) recentEvents(
 // log: the current state without the session's later changes. A shared key that
 // another session has changed after that keeps its value. It returns
 // table.ErrConditionFailed if the state changes concurrently.
-func (s *reader) stateAsOf(ctx context.Context, h *sessions.Header, at eventlog.Head, rec *eventlog.Record) (session.State, error) {
-	c, err := s.logs.LoadStates(ctx, h.OfLog(), at, session.Delta{"user:": nil, "app:": nil})
+func (s *reader) stateAsOf(ctx context.Context, h *sessions.Header, head eventlog.Head, rec *eventlog.Record) (session.State, error) {
+	c, err := s.logs.LoadStates(ctx, h.OfLog(), head, session.Delta{"user:": nil, "app:": nil})
 	if err != nil {
 		return session.State{}, err
 	}
@@ -121,11 +121,11 @@ func (s *reader) stateAsOf(ctx context.Context, h *sessions.Header, at eventlog.
 	if err != nil {
 		return session.State{}, err
 	}
-	if now.LastState != at.LastState || now.OlderThan(h.OfLog(), c.AsOf) {
+	if now.LastState != head.LastState || now.OlderThan(h.OfLog(), c.AsOf) {
 		return session.State{}, table.ErrConditionFailed
 	}
 	since := session.Delta{}
-	if err := s.logs.UndoLog(ctx, h.Log, at.LastState, rec.Last()+1, 0, since, nil, rec); err != nil {
+	if err := s.logs.UndoLog(ctx, h.Log, head.LastState, rec.Last()+1, 0, since, nil, rec); err != nil {
 		return session.State{}, err
 	}
 	for key := range since {

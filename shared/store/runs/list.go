@@ -25,12 +25,12 @@ func (s *settler) ListRuns(ctx context.Context, q run.ListQuery) (run.ListPage, 
 }
 
 func (s *settler) listRuns(ctx context.Context, q run.ListQuery) (run.ListPage, error) {
-	h, at, active, err := s.ReadSettled(ctx, q.UserID, q.SessionID)
+	h, head, active, err := s.ReadSettled(ctx, q.UserID, q.SessionID)
 	if err != nil {
 		return run.ListPage{}, err
 	}
 	out := run.ListPage{Runs: []run.Run{}}
-	last := at.Last()
+	last := head.Last()
 	if q.Before > 0 {
 		last = min(last, q.Before-1)
 	} else if active != nil {

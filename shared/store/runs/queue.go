@@ -147,23 +147,23 @@ func (s *reader) DecodeQueue(item QueueItem) (run.Queue, error) {
 // queueChange is the change of a session's queue. The caller writes both parts in one
 // transaction, on condition that the header's version of the queue is as it was read.
 type queueChange struct {
-	s   *settler
-	h   *sessions.Header
-	at  eventlog.Head
-	now run.Queue // after the change
+	s    *settler
+	h    *sessions.Header
+	head eventlog.Head
+	now  run.Queue // after the change
 	// startsNext says that the change lets the first start begin.
 	startsNext bool
 }
 
-func (s *settler) changeQueue(h *sessions.Header, at eventlog.Head, now run.Queue) *queueChange {
-	return &queueChange{s: s, h: h, at: at, now: now}
+func (s *settler) changeQueue(h *sessions.Header, head eventlog.Head, now run.Queue) *queueChange {
+	return &queueChange{s: s, h: h, head: head, now: now}
 }
 
 // put returns the write of the queue.
 func (c *queueChange) put() (table.Write, error) {
 	k := keys.QueueKey(c.h.Log)
 	item := QueueItem{
-		PK: k.PK, SK: k.SK, User: c.h.User, Session: c.h.ID(), Version: c.now.Version, Epoch: c.h.Epoch, Seq: c.at.Last(),
+		PK: k.PK, SK: k.SK, User: c.h.User, Session: c.h.ID(), Version: c.now.Version, Epoch: c.h.Epoch, Seq: c.head.Last(),
 	}
 	if len(c.now.Starts) > 0 {
 		item.GPK, item.GSK = queueIndexPK(c.h.Log), keys.ActivitySK(c.s.Millis(), c.h.Log)
@@ -188,18 +188,18 @@ func (c *queueChange) put() (table.Write, error) {
 	if c.now.Version == 1 {
 		return table.Put(item, table.ItemNotExists()), nil
 	}
-	return table.Put(item, table.Equal(table.At(attrQueueVersion), c.now.Version-1)), nil
+	return table.Put(item, table.Equal(table.Path{attrQueueVersion}, c.now.Version-1)), nil
 }
 
 const attrQueueVersion = "v" // of queueItem.Version
 
 // header returns the changes of the session's header.
 func (c *queueChange) header() []table.Change {
-	changes := []table.Change{table.Set(table.At(sessions.HeaderQueueVersion), c.now.Version)}
+	changes := []table.Change{table.Set(table.Path{sessions.HeaderQueueVersion}, c.now.Version)}
 	if n := len(c.now.Starts); n > 0 {
-		return append(changes, table.Set(table.At(sessions.HeaderQueued), int64(n)))
+		return append(changes, table.Set(table.Path{sessions.HeaderQueued}, int64(n)))
 	}
-	return append(changes, table.Remove(table.At(sessions.HeaderQueued)))
+	return append(changes, table.Remove(table.Path{sessions.HeaderQueued}))
 }
 
 // unchanged is the condition that the session and its queue are as they were read.

@@ -17,7 +17,7 @@ import (
 // enqueue adds a start to the queue, on condition that the active run, or the queue,
 // is still there: otherwise the start is decided again.
 func (s *settler) enqueue(
-	ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, queue run.Queue, start run.Start,
+	ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, queue run.Queue, start run.Start,
 ) (run.Run, error) {
 	if start.Agent == "" {
 		start.Agent = h.Agent
@@ -28,7 +28,7 @@ func (s *settler) enqueue(
 		active = a.ID
 	}
 	if len(queue.Starts) == 0 {
-		same = append(same, table.Equal(table.At(sessions.HeaderRun), active))
+		same = append(same, table.Equal(table.Path{sessions.HeaderRun}, active))
 	}
 	queue, err := queue.Accept(start.Queued(now), active)
 	if err == nil {
@@ -39,8 +39,8 @@ func (s *settler) enqueue(
 	}
 	changes, err := h.ActivityChanges(newest, now)
 	if err == nil {
-		changes = append(changes, table.Set(table.At(sessions.HeaderLastActivity), max(now, h.ActiveAt())))
-		err = s.changeQueue(h, at, queue).write(ctx, changes, same...)
+		changes = append(changes, table.Set(table.Path{sessions.HeaderLastActivity}, max(now, h.ActiveAt())))
+		err = s.changeQueue(h, head, queue).write(ctx, changes, same...)
 	}
 	if err != nil {
 		return run.Run{}, fmt.Errorf("queue run %s: %w", start.RunID, s.sessions.NotFoundIfDeleted(ctx, h, err))
@@ -60,7 +60,7 @@ func (s *settler) queuedRun(ctx context.Context, h *sessions.Header, ref run.Ref
 
 // dequeue cancels a run that waits. It returns the error missing if no run with that
 // id waits.
-func (s *settler) dequeue(ctx context.Context, h *sessions.Header, at eventlog.Head, ref run.Ref, missing error) (run.Run, error) {
+func (s *settler) dequeue(ctx context.Context, h *sessions.Header, head eventlog.Head, ref run.Ref, missing error) (run.Run, error) {
 	q, err := s.neededQueue(ctx, h)
 	if err != nil {
 		return run.Run{}, err
@@ -73,7 +73,7 @@ func (s *settler) dequeue(ctx context.Context, h *sessions.Header, at eventlog.H
 		return *r, nil
 	}
 	q = q.Cancel(ref.RunID, s.Millis())
-	change := s.changeQueue(h, at, q)
+	change := s.changeQueue(h, head, q)
 	change.startsNext = h.Run == "" && before(h, nil, q).Startable()
 	if err := change.write(ctx, nil, records.Unchanged(sessions.HeaderRun, h.Run)); err != nil {
 		return run.Run{}, fmt.Errorf("cancel run %s: %w", ref.RunID, s.sessions.NotFoundIfDeleted(ctx, h, err))
@@ -94,7 +94,7 @@ func (s *Store) StartQueued(ctx context.Context, userID, sessionID string) (r *r
 // startQueued tries once; table.ErrConditionFailed if the session changed
 // concurrently.
 func (s *Store) startQueued(ctx context.Context, userID, sessionID string) (*run.Run, error) {
-	h, at, a, err := s.ReadSettled(ctx, userID, sessionID)
+	h, head, a, err := s.ReadSettled(ctx, userID, sessionID)
 	switch {
 	case err != nil:
 		return nil, err
@@ -108,9 +108,9 @@ func (s *Store) startQueued(ctx context.Context, userID, sessionID string) (*run
 	if err != nil || !before(h, nil, queue).Startable() {
 		return nil, err
 	}
-	r, err := s.beginQueued(ctx, h, at, queue, queue.Starts[0].Start(userID, sessionID), true)
+	r, err := s.beginQueued(ctx, h, head, queue, queue.Starts[0].Start(userID, sessionID), true)
 	if unstorable(err) {
-		r, err = nil, s.beginBare(ctx, h, at, queue, err)
+		r, err = nil, s.beginBare(ctx, h, head, queue, err)
 	}
 	if err != nil {
 		return nil, s.sessions.NotFoundIfDeleted(ctx, h, err)
@@ -121,14 +121,14 @@ func (s *Store) startQueued(ctx context.Context, userID, sessionID string) (*run
 // beginQueued begins the first run of a queue. hand says that it must be handed to a
 // worker, and that its input must be answered by the next run if no worker claims it.
 func (s *Store) beginQueued(
-	ctx context.Context, h *sessions.Header, at eventlog.Head, queue run.Queue, start run.Start, hand bool,
+	ctx context.Context, h *sessions.Header, head eventlog.Head, queue run.Queue, start run.Start, hand bool,
 ) (*run.Run, error) {
 	plan, err := start.Plan(before(h, nil, run.Queue{}))
 	if err != nil {
 		return nil, err
 	}
-	b := s.newStart(ctx, h, at, nil, start, plan)
-	b.queue, b.queued = s.changeQueue(h, at, queue.Begin()), hand
+	b := s.newStart(ctx, h, head, nil, start, plan)
+	b.queue, b.queued = s.changeQueue(h, head, queue.Begin()), hand
 	r, err := b.begin(ctx)
 	return &r, err
 }
@@ -147,14 +147,14 @@ func unstorable(err error) bool {
 // beginBare begins the first run of a queue with an input that cannot be stored as it
 // was sent. The input loses its ids and changes of state, and its run fails, so that it
 // is in the thread and does not block those behind it.
-func (s *Store) beginBare(ctx context.Context, h *sessions.Header, at eventlog.Head, queue run.Queue, cause error) error {
+func (s *Store) beginBare(ctx context.Context, h *sessions.Header, head eventlog.Head, queue run.Queue, cause error) error {
 	start := queue.Starts[0].Start(h.User, h.ID())
 	bare := make([]session.Event, len(start.Input))
 	for i, e := range start.Input {
 		bare[i] = session.Event{Author: e.Author, Fields: e.Fields}
 	}
 	start.Input = bare
-	if _, err := s.beginQueued(ctx, h, at, queue, start, false); err != nil {
+	if _, err := s.beginQueued(ctx, h, head, queue, start, false); err != nil {
 		return errors.Join(cause, err)
 	}
 	var f *fault.Error

@@ -43,7 +43,7 @@ func (s *Store) sweepQueue(
 	gone := errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden))
 	switch {
 	case gone, err == nil && keys.LogPK(h.Log) != item.PK:
-		return false, records.Ignoring(s.DB.Delete(ctx, k, table.Equal(table.At(attrQueueVersion), item.Version)), table.ErrConditionFailed)
+		return false, records.Ignoring(s.DB.Delete(ctx, k, table.Equal(table.Path{attrQueueVersion}, item.Version)), table.ErrConditionFailed)
 	case err != nil:
 		return false, fmt.Errorf("check the queue of session %s: %w", item.Session, err)
 	case h.Queued == 0:

@@ -18,18 +18,18 @@ import (
 // read: table.ErrConditionFailed if that has changed.
 func (b *runStart) replace(ctx context.Context) error {
 	var over *cancelledRun
-	at := b.at
+	head := b.head
 	if b.before != nil {
 		var err error
-		if over, err = b.s.cancelled(ctx, b.h, b.at, b.before, ""); err != nil {
+		if over, err = b.s.cancelled(ctx, b.h, b.head, b.before, ""); err != nil {
 			return err
 		}
-		at = at.After(over.last)
+		head = head.After(over.last)
 	}
 	with := b.along()
 	var m *history.Marker
 	with.Writes = func(end eventlog.Head) ([]table.Write, error) { return b.replacing(ctx, end, over, m) }
-	done, err := b.s.logs.AppendBehind(ctx, b.h.OfLog(), b.at, b.input, with, func() ([]*eventlog.Record, *eventlog.StateChange, error) {
+	done, err := b.s.logs.AppendBehind(ctx, b.h.OfLog(), b.head, b.input, with, func() ([]*eventlog.Record, *eventlog.StateChange, error) {
 		var before []*eventlog.Record
 		if over != nil {
 			before = append(before, over.last)
@@ -38,7 +38,7 @@ func (b *runStart) replace(ctx context.Context) error {
 			return before, nil, nil
 		}
 		var err error
-		if m, err = b.discard(ctx, at); err != nil {
+		if m, err = b.discard(ctx, head); err != nil {
 			return nil, nil, err
 		}
 		return append(before, m.Rec), m.Plan.Change, nil
@@ -52,14 +52,14 @@ func (b *runStart) replace(ctx context.Context) error {
 }
 
 // discard rewinds the session to before the replaced run, by a marker at a head.
-func (b *runStart) discard(ctx context.Context, at eventlog.Head) (*history.Marker, error) {
+func (b *runStart) discard(ctx context.Context, head eventlog.Head) (*history.Marker, error) {
 	r := session.Rewind{
 		UserID: b.h.User, SessionID: b.h.ID(), Before: b.plan.Discards, Nonce: "discard-" + b.plan.Discards,
 	}
-	if _, err := b.s.logs.WriteLowerBound(ctx, keys.InvocationKey(b.h.Log, r.Nonce), b.at.Next); err != nil {
+	if _, err := b.s.logs.WriteLowerBound(ctx, keys.InvocationKey(b.h.Log, r.Nonce), b.head.Next); err != nil {
 		return nil, err
 	}
-	w := &history.Rewinding{S: b.s.history, H: b.h, At: at, Chain: b.start.Chain}
+	w := &history.Rewinding{S: b.s.history, H: b.h, Head: head, Chain: b.start.Chain}
 	for _, e := range b.input {
 		w.Also = append(w.Also, e.Change())
 	}
@@ -102,8 +102,8 @@ func (s *Store) inputOf(ctx context.Context, h *sessions.Header, first *sessions
 }
 
 // replacing returns the writes that belong to the input. o and m are nil for none.
-func (b *runStart) replacing(ctx context.Context, at eventlog.Head, o *cancelledRun, m *history.Marker) ([]table.Write, error) {
-	writes, err := b.activationWrites(at, m)
+func (b *runStart) replacing(ctx context.Context, head eventlog.Head, o *cancelledRun, m *history.Marker) ([]table.Write, error) {
+	writes, err := b.activationWrites(head, m)
 	if err != nil {
 		return nil, err
 	}

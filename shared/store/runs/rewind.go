@@ -29,7 +29,7 @@ func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 
 // rewind makes one attempt.
 func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
-	h, at, active, err := s.ReadSettled(ctx, r.UserID, r.SessionID)
+	h, head, active, err := s.ReadSettled(ctx, r.UserID, r.SessionID)
 	if err != nil {
 		return session.Rewound{}, err
 	}
@@ -37,9 +37,9 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 	if err != nil {
 		return session.Rewound{}, err
 	}
-	w := &history.Rewinding{S: s.history, H: h, At: at}
-	w.End = func(ctx context.Context, at eventlog.Head) (*history.Ending, eventlog.Head, error) {
-		return s.cancelFor(ctx, h, at, active, before(h, active, queue), r)
+	w := &history.Rewinding{S: s.history, H: h, Head: head}
+	w.End = func(ctx context.Context, head eventlog.Head) (*history.Ending, eventlog.Head, error) {
+		return s.cancelFor(ctx, h, head, active, before(h, active, queue), r)
 	}
 	out, err := w.Run(ctx, r)
 	return out, s.sessions.NotFoundIfDeleted(ctx, h, err)
@@ -48,7 +48,7 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 // cancelFor ends the active run for a rewind, if the request allows it. The marker then
 // follows the end of the run.
 func (s *Store) cancelFor(
-	ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, before run.Before, r session.Rewind,
+	ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, before run.Before, r session.Rewind,
 ) (*history.Ending, eventlog.Head, error) {
 	active := ""
 	if a != nil {
@@ -59,11 +59,11 @@ func (s *Store) cancelFor(
 		err = before.Rewindable()
 	}
 	if err != nil || !ends || r.DryRun {
-		return nil, at, err
+		return nil, head, err
 	}
-	over, err := s.cancelled(ctx, h, at, a, run.Discard)
+	over, err := s.cancelled(ctx, h, head, a, run.Discard)
 	if err != nil {
-		return nil, at, err
+		return nil, head, err
 	}
 	return &history.Ending{
 		Writes: func(ctx context.Context) ([]table.Write, error) {
@@ -76,5 +76,5 @@ func (s *Store) cancelFor(
 				s.slots.releaseSlot(ctx, a.User, h.Log, a.ID)
 			}
 		},
-	}, at.After(over.last), nil
+	}, head.After(over.last), nil
 }

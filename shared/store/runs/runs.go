@@ -31,22 +31,22 @@ const (
 // ActiveRun is the item of a session's active run. It is in the index by start
 // time, so that runs whose workers died are found.
 type ActiveRun struct {
-	PK      string   `dynamodbav:"PK"`
-	SK      string   `dynamodbav:"SK"`
-	ID      string   `dynamodbav:"id"`
-	User    string   `dynamodbav:"u"`
-	Session string   `dynamodbav:"s"`
-	Agent   string   `dynamodbav:"agent"`
-	Mode    run.Mode `dynamodbav:"md"`
-	Started int64    `dynamodbav:"ct"`
-	At      int64    `dynamodbav:"at"` // position of its input
-	Worker  string   `dynamodbav:"w,omitempty"`
-	Lease   int64    `dynamodbav:"le"`           // expiry in epoch milliseconds
-	Chain   []string `dynamodbav:"tc,omitempty"` // the automations that led to it
-	Slot    bool     `dynamodbav:"sl,omitempty"` // whether it occupies one of its user's slots
-	Taken   int64    `dynamodbav:"tk,omitempty"` // how many events of its input were accepted before it began
-	Queued  bool     `dynamodbav:"qd,omitempty"` // whether it was queued
-	Kept    bool     `dynamodbav:"kp,omitempty"` // whether it is kept if it fails or is cancelled
+	PK       string   `dynamodbav:"PK"`
+	SK       string   `dynamodbav:"SK"`
+	ID       string   `dynamodbav:"id"`
+	User     string   `dynamodbav:"u"`
+	Session  string   `dynamodbav:"s"`
+	Agent    string   `dynamodbav:"agent"`
+	Mode     run.Mode `dynamodbav:"md"`
+	Started  int64    `dynamodbav:"ct"`
+	Position int64    `dynamodbav:"at"` // position of its input
+	Worker   string   `dynamodbav:"w,omitempty"`
+	Lease    int64    `dynamodbav:"le"`           // expiry in epoch milliseconds
+	Chain    []string `dynamodbav:"tc,omitempty"` // the automations that led to it
+	Slot     bool     `dynamodbav:"sl,omitempty"` // whether it occupies one of its user's slots
+	Taken    int64    `dynamodbav:"tk,omitempty"` // how many events of its input were accepted before it began
+	Queued   bool     `dynamodbav:"qd,omitempty"` // whether it was queued
+	Kept     bool     `dynamodbav:"kp,omitempty"` // whether it is kept if it fails or is cancelled
 	// Continuation is the number of workers that were lost before this one, and
 	// Continuations how many may be.
 	Continuation  int    `dynamodbav:"cn,omitempty"`
@@ -89,7 +89,7 @@ func (a *ActiveRun) ref() run.Ref { return run.Ref{UserID: a.User, SessionID: a.
 // isRun is the condition that a session's active run is the one that was read, and
 // that no worker has continued it since.
 func isRun(a *ActiveRun) table.Condition {
-	return table.And(table.Equal(table.At(activeID), a.ID), records.Unchanged(activeContinuation, a.Continuation))
+	return table.And(table.Equal(table.Path{activeID}, a.ID), records.Unchanged(activeContinuation, a.Continuation))
 }
 
 // active reads the session's active run, nil if there is none any more.
@@ -110,35 +110,35 @@ var errRunEnding = fmt.Errorf("the session's run has just ended: %w", retry.ErrA
 
 // ReadSettled reads a session and the head of its log. It first ends an active run
 // whose worker was lost, unless that may still be continued.
-func (s *settler) ReadSettled(ctx context.Context, userID, id string) (h *sessions.Header, at eventlog.Head, a *ActiveRun, err error) {
+func (s *settler) ReadSettled(ctx context.Context, userID, id string) (h *sessions.Header, head eventlog.Head, a *ActiveRun, err error) {
 	return s.ReadSettledBy(ctx, s.sessions.Header, userID, id)
 }
 
 // ReadSettledBy is ReadSettled with a HeaderReader.
 func (s *settler) ReadSettledBy(
 	ctx context.Context, read sessions.HeaderReader, userID, id string,
-) (h *sessions.Header, at eventlog.Head, a *ActiveRun, err error) {
+) (h *sessions.Header, head eventlog.Head, a *ActiveRun, err error) {
 	err = records.Settled(ctx, func() (err error) {
-		h, at, a, err = s.tryReadSettled(ctx, read, userID, id)
+		h, head, a, err = s.tryReadSettled(ctx, read, userID, id)
 		return err
 	})
-	return h, at, a, err
+	return h, head, a, err
 }
 
 // tryReadSettled tries once; errRunEnding if the session must be read again.
 func (s *settler) tryReadSettled(
 	ctx context.Context, read sessions.HeaderReader, userID, id string,
 ) (*sessions.Header, eventlog.Head, *ActiveRun, error) {
-	h, at, err := s.sessions.HeaderAndHeadBy(ctx, read, userID, id)
+	h, head, err := s.sessions.HeaderAndHeadBy(ctx, read, userID, id)
 	if err != nil || h.Run == "" {
-		return h, at, nil, err
+		return h, head, nil, err
 	}
 	a, err := s.active(ctx, h)
 	switch {
 	case err != nil:
 		return nil, eventlog.Head{}, nil, err
 	case a != nil && !s.isLost(a):
-		return h, at, a, nil
+		return h, head, a, nil
 	case a != nil:
 		err = s.expire(ctx, a)
 	}
@@ -278,7 +278,7 @@ func (s *settler) Renew(ctx context.Context, ref run.Ref) error {
 		return nil
 	}
 	if a != nil {
-		lease := table.At(activeLease)
+		lease := table.Path{activeLease}
 		err = s.DB.Update(ctx, keys.RunKey(h.Log), []table.Change{table.Set(lease, until)},
 			isRun(a), table.Greater(lease, s.Millis()-s.grace(a)))
 	}
@@ -312,9 +312,9 @@ func (s *reader) runEvent(typ string, r run.Run, position, time int64) (session.
 
 // Get implements session.Store.
 func (s *Store) Get(ctx context.Context, userID, id string) (session.Session, error) {
-	h, at, _, err := s.ReadSettled(ctx, userID, id)
+	h, head, _, err := s.ReadSettled(ctx, userID, id)
 	if err != nil {
 		return session.Session{}, err
 	}
-	return s.sessions.Render(ctx, h, at)
+	return s.sessions.Render(ctx, h, head)
 }

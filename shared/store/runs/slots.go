@@ -91,15 +91,15 @@ func (s *slots) takeSlot(ctx context.Context, h *sessions.Header, runID string, 
 // table.ErrConditionFailed if another request was first.
 func (s *slots) firstSlot(ctx context.Context, user, slot string) error {
 	return s.DB.Update(ctx, keys.QuotaKey(user),
-		[]table.Change{table.Set(table.At(usage.QuotaRuns), map[string]int64{slot: s.Millis()})}, table.NotExists(table.At(usage.QuotaRuns)))
+		[]table.Change{table.Set(table.Path{usage.QuotaRuns}, map[string]int64{slot: s.Millis()})}, table.NotExists(table.Path{usage.QuotaRuns}))
 }
 
 // claimSlot takes a slot if fewer than most are taken or the run already has it.
 // Otherwise it returns table.ErrConditionFailed and the stored usage.
 func (s *slots) claimSlot(ctx context.Context, user, slot string, most int64) (was usage.QuotaItem, err error) {
-	own := table.At(usage.QuotaRuns, slot)
+	own := table.Path{usage.QuotaRuns, slot}
 	failed := s.DB.Update(ctx, keys.QuotaKey(user), []table.Change{table.Set(own, s.Millis())},
-		table.Or(table.SizeLess(table.At(usage.QuotaRuns), int(most)), table.Exists(own)))
+		table.Or(table.SizeLess(table.Path{usage.QuotaRuns}, int(most)), table.Exists(own)))
 	if _, err := records.Found(failed, &was); err != nil {
 		return was, err
 	}
@@ -125,7 +125,7 @@ func (s *slots) freeSlots(ctx context.Context, user string, slots []string, take
 	var free []table.Change
 	var same []table.Condition
 	for _, slot := range slots {
-		own := table.At(usage.QuotaRuns, slot)
+		own := table.Path{usage.QuotaRuns, slot}
 		free = append(free, table.Remove(own))
 		same = append(same, table.Equal(own, taken[slot]))
 	}
@@ -197,7 +197,7 @@ func (s *slots) namedRuns(ctx context.Context, runs []ActiveRun) (map[string]boo
 // releaseSlot frees the slot of a run that has ended. If that fails, the slot is
 // found when the user needs one.
 func (s *slots) releaseSlot(ctx context.Context, user, log, runID string) {
-	slot := table.At(usage.QuotaRuns, slotOf(log, runID))
+	slot := table.Path{usage.QuotaRuns, slotOf(log, runID)}
 	err := s.DB.Update(ctx, keys.QuotaKey(user), []table.Change{table.Remove(slot)}, table.Exists(slot))
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		s.Log.WarnContext(ctx, "the slot of an ended run is freed when it is needed", "run_id", runID, "error", err)

@@ -26,7 +26,7 @@ func (s *Store) Start(ctx context.Context, start run.Start) (r run.Run, err erro
 
 // start tries once; table.ErrConditionFailed if the session changed concurrently.
 func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
-	h, at, a, err := s.ReadSettled(ctx, start.UserID, start.SessionID)
+	h, head, a, err := s.ReadSettled(ctx, start.UserID, start.SessionID)
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -49,7 +49,7 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 	if r := queue.Find(start.Ref); r != nil {
 		return *r, nil // it waits, or was removed
 	}
-	if err := eventlog.ExpectHead(start.ExpectedSeq, at); err != nil {
+	if err := eventlog.ExpectHead(start.ExpectedSeq, head); err != nil {
 		return run.Run{}, err
 	}
 	if start.OnFailed == "" {
@@ -60,11 +60,11 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 		return run.Run{}, err
 	}
 	if plan.Enqueues {
-		return s.enqueue(ctx, h, at, a, queue, start)
+		return s.enqueue(ctx, h, head, a, queue, start)
 	}
-	b := s.newStart(ctx, h, at, a, start, plan)
+	b := s.newStart(ctx, h, head, a, start, plan)
 	if len(plan.Merges) > 0 {
-		b.queue = s.changeQueue(h, at, queue.Merge(s.Millis()))
+		b.queue = s.changeQueue(h, head, queue.Merge(s.Millis()))
 	}
 	r, err := b.begin(ctx)
 	return r, s.sessions.NotFoundIfDeleted(ctx, h, err)
@@ -78,7 +78,7 @@ func before(h *sessions.Header, a *ActiveRun, queue run.Queue) run.Before {
 		Queue: queue.Starts,
 	}
 	if a != nil {
-		b.Active, b.ActiveInput, b.ActiveKept = a.ID, a.At, a.Kept
+		b.Active, b.ActiveInput, b.ActiveKept = a.ID, a.Position, a.Kept
 	}
 	return b
 }
@@ -86,9 +86,9 @@ func before(h *sessions.Header, a *ActiveRun, queue run.Queue) run.Before {
 // newStart returns the start of a run; before is the run that is cancelled for it,
 // nil if none is active.
 func (s *Store) newStart(
-	ctx context.Context, h *sessions.Header, at eventlog.Head, before *ActiveRun, start run.Start, plan run.StartPlan,
+	ctx context.Context, h *sessions.Header, head eventlog.Head, before *ActiveRun, start run.Start, plan run.StartPlan,
 ) *runStart {
-	return &runStart{s: s, h: h, at: at, before: before, start: start, plan: plan, newest: s.sessions.CheckOnTop(ctx, h)}
+	return &runStart{s: s, h: h, head: head, before: before, start: start, plan: plan, newest: s.sessions.CheckOnTop(ctx, h)}
 }
 
 // begin writes the start.

@@ -15,9 +15,9 @@ import (
 // Store stores runs. It is safe for concurrent use.
 type Store struct {
 	*settler
-	history  *history.Store
-	pushes   *pushes
-	onFailed func(agent string) run.OnFailed
+	history   *history.Store
+	openItems *openItems
+	onFailed  func(agent string) run.OnFailed
 }
 
 // reader reads what a session's log and its items say about runs, and builds the
@@ -60,6 +60,6 @@ func New(
 	read := &reader{Base: base, content: bodies, logs: of.Logs(), sessions: of, lease: rules.Lease}
 	return &Store{
 		settler: &settler{reader: read, slots: &slots{reader: read, usage: limits}}, history: past,
-		pushes: &pushes{kept: map[pushKey]keptPush{}}, onFailed: rules.OnFailed,
+		openItems: &openItems{kept: map[openItemKey]openItem{}}, onFailed: rules.OnFailed,
 	}
 }

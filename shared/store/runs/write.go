@@ -31,11 +31,11 @@ func (s *Store) AppendEvents(ctx context.Context, ref run.Ref, events []session.
 
 // BeginItem implements run.Store. The item gets its position in the log at once.
 func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (run.Item, error) {
-	h, at, a, err := s.running(ctx, ref)
+	h, head, a, err := s.running(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	before, err := s.open(ctx, h, at, a, ref)
+	before, err := s.open(ctx, h, head, a, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 		Annotate: func(_ eventlog.Head, en *eventlog.Entry) { en.Status, en.Streamed = session.EventInProgress, true },
 	}
 	if before == nil {
-		with.From = &at
+		with.From = &head
 	}
 	done, err := s.logs.Append(ctx, h.OfLog(), []session.Event{e}, with)
 	if err != nil {
@@ -86,11 +86,11 @@ func (s *Store) completeOpen(ctx context.Context, it *eventlog.Item) error {
 
 // OpenItem implements run.Store.
 func (s *Store) OpenItem(ctx context.Context, ref run.Ref, itemID string) (run.Item, error) {
-	h, at, a, err := s.running(ctx, ref)
+	h, head, a, err := s.running(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	it, err := s.open(ctx, h, at, a, ref)
+	it, err := s.open(ctx, h, head, a, ref)
 	if err != nil || it == nil || it.ID() != itemID {
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func (s *Store) OpenItem(ctx context.Context, ref run.Ref, itemID string) (run.I
 
 // open returns the run's item in progress at a head, with its content; nil if there is
 // none.
-func (s *Store) open(ctx context.Context, h *sessions.Header, at eventlog.Head, a *ActiveRun, ref run.Ref) (*eventlog.Item, error) {
-	it, err := s.openItem(ctx, h, at, a)
+func (s *Store) open(ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, ref run.Ref) (*eventlog.Item, error) {
+	it, err := s.openItem(ctx, h, head, a)
 	if it != nil && a.Continuations > 0 { // the item may be a later worker's
 		_, err = s.ownerOf(ctx, ref)
 	}
@@ -109,7 +109,7 @@ func (s *Store) open(ctx context.Context, h *sessions.Header, at eventlog.Head, 
 
 // running reads an active run, its session and the head of the log.
 func (s *Store) running(ctx context.Context, ref run.Ref) (*sessions.Header, eventlog.Head, *ActiveRun, error) {
-	h, at, a, err := s.ReadSettled(ctx, ref.UserID, ref.SessionID)
+	h, head, a, err := s.ReadSettled(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
 		return nil, eventlog.Head{}, nil, err
 	}
@@ -122,7 +122,7 @@ func (s *Store) running(ctx context.Context, ref run.Ref) (*sessions.Header, eve
 	if a.Continuation != ref.Continuation {
 		return nil, eventlog.Head{}, nil, run.SupersededFault(ref)
 	}
-	return h, at, a, nil
+	return h, head, a, nil
 }
 
 // whileActive lets an append happen while the run is active.

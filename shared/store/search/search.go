@@ -150,11 +150,11 @@ type searchResult struct {
 func (r *searching) session(ctx context.Context, c sessions.Candidate) (searchResult, error) {
 	read := r.s.sessions.EventualOnce()
 	result, err := records.SettledValue(ctx, func() (searchResult, error) {
-		h, at, err := r.s.sessions.HeaderAndHeadBy(ctx, read, c.Owner, c.ID)
+		h, head, err := r.s.sessions.HeaderAndHeadBy(ctx, read, c.Owner, c.ID)
 		if err != nil || c.Log != "" && h.Log != c.Log || !r.q.Matches(h.Agent, h.Status, h.Name) {
 			return searchResult{}, err
 		}
-		of := &sessionSearch{searching: r, h: h, at: at, sets: map[string]*wordSets{}}
+		of := &sessionSearch{searching: r, h: h, head: head, sets: map[string]*wordSets{}}
 		result, err := of.read(ctx)
 		return result, r.s.sessions.NotFoundIfDeleted(ctx, h, err)
 	})

@@ -23,7 +23,7 @@ const (
 type sessionSearch struct {
 	*searching
 	h     *sessions.Header
-	at    eventlog.Head
+	head  eventlog.Head
 	sets  map[string]*wordSets // by log
 	steps int                  // parts of logs that were read
 }
@@ -34,8 +34,8 @@ func (r *sessionSearch) read(ctx context.Context) (searchResult, error) {
 	if err != nil {
 		return searchResult{}, err
 	}
-	before := r.at.Next
-	if p := r.searching.at; p.log == r.h.Log && p.epoch == r.h.Epoch {
+	before := r.head.Next
+	if p := r.at; p.log == r.h.Log && p.epoch == r.h.Epoch {
 		before = min(before, p.before)
 	}
 	walk := outline.Walk(0, before, true, r.s.sessions.Markers(ctx))
@@ -69,7 +69,7 @@ func (r *sessionSearch) found(ctx context.Context, match *session.Match) (sessio
 	if now.Log != r.h.Log || now.Epoch != r.h.Epoch {
 		return session.Session{}, eventlog.ErrRewound
 	}
-	out, err := r.s.sessions.Render(ctx, now, r.at)
+	out, err := r.s.sessions.Render(ctx, now, r.head)
 	out.Match = match
 	return out, err
 }

@@ -196,5 +196,5 @@ func (g *gap) put(ctx context.Context, set *wordSet) error {
 	if b := g.before; b != nil && b.broken && b.from == set.from {
 		return g.r.s.DB.Put(ctx, set)
 	}
-	return g.r.s.DB.Put(ctx, set, table.Or(table.ItemNotExists(), table.Less(table.At(wordSetTo), set.To)))
+	return g.r.s.DB.Put(ctx, set, table.Or(table.ItemNotExists(), table.Less(table.Path{wordSetTo}, set.To)))
 }

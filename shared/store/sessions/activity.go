@@ -76,7 +76,7 @@ func (h *Header) ActivityChanges(newest func() (bool, error), now int64) ([]tabl
 
 // moveToTop is the change that moves the session to the top of its user's list.
 func (h *Header) moveToTop(now int64) table.Change {
-	return table.Set(table.At(keys.AttrGSK), keys.ActivitySK(now, h.ID()))
+	return table.Set(table.Path{keys.AttrGSK}, keys.ActivitySK(now, h.ID()))
 }
 
 // TouchActivity moves the session to the top of its user's list. If it is there
@@ -88,12 +88,12 @@ func (s *Store) TouchActivity(ctx context.Context, h *Header, newest func() (boo
 	if err == nil && onTop && !touch {
 		return
 	}
-	changes := []table.Change{table.Set(table.At(HeaderLastActivity), now)}
+	changes := []table.Change{table.Set(table.Path{HeaderLastActivity}, now)}
 	if !onTop {
 		changes = append(changes, h.moveToTop(now))
 	}
 	if err == nil {
-		err = s.DB.Update(ctx, keys.SessionKey(h.ID()), changes, h.SameLog(), table.Less(table.At(HeaderLastActivity), now))
+		err = s.DB.Update(ctx, keys.SessionKey(h.ID()), changes, h.SameLog(), table.Less(table.Path{HeaderLastActivity}, now))
 	}
 	if err == nil && !onTop {
 		s.onTop.Put(h.GPK, knownActivity{h.PK, s.Now()})

@@ -43,7 +43,7 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 func (s *Store) appendTo(ctx context.Context, h *Header, a session.Append) ([]session.Event, int, error) {
 	with := eventlog.Along{
 		Keyed: a.Keyed, Expected: a.ExpectedSeq, Limited: true, Patience: eventlog.AppendTime,
-		Remembers: a.ExpectedSeq == nil && !h.large && (a.Keyed == nil || !a.Keyed.FindOnly),
+		Remembers: a.ExpectedSeq == nil && (a.Keyed == nil || !a.Keyed.FindOnly),
 	}
 	events := slices.Clone(a.Events)
 	if a.Keyed != nil && a.Keyed.FindOnly {
@@ -60,7 +60,7 @@ func (s *Store) appendTo(ctx context.Context, h *Header, a session.Append) ([]se
 		return nil, 0, s.NotFoundIfDeleted(ctx, h, err)
 	}
 	if done.Fresh > 0 {
-		s.TouchActivity(ctx, h, onTop, done.At.Time, false)
+		s.TouchActivity(ctx, h, onTop, done.Head.Time, false)
 	}
 	return InSession(done.Events, a.SessionID), done.Fresh, nil
 }

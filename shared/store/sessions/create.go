@@ -26,14 +26,14 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 		if err := s.AdmitSession(ctx, n.UserID); err != nil {
 			return s.CreatedOr(ctx, n, err)
 		}
-		at, err := s.create(ctx, h, n.State.Stored().Values(), n.CreatedBy)
+		head, err := s.create(ctx, h, n.State.Stored().Values(), n.CreatedBy)
 		switch {
 		case errors.Is(err, table.ErrConditionFailed):
 			return s.CreatedOr(ctx, n, err)
 		case err != nil:
 			return session.Session{}, fmt.Errorf("create session %s: %w", n.ID, err)
 		}
-		return s.Render(ctx, h, at)
+		return s.Render(ctx, h, head)
 	})
 }
 
@@ -77,14 +77,14 @@ func (s *Store) created(ctx context.Context, n session.New) (*session.Session, e
 	case h.User != n.UserID || h.Nonce != n.Nonce:
 		return nil, fault.New(fault.SessionExists, "a session with the id %q exists", n.ID).With("session_id", n.ID)
 	}
-	at, err := s.logs.ReadHead(ctx, h.OfLog())
+	head, err := s.logs.ReadHead(ctx, h.OfLog())
 	if errors.Is(err, fault.Of(fault.NotFound)) { // it was just deleted
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	existing, err := s.Render(ctx, h, at)
+	existing, err := s.Render(ctx, h, head)
 	return &existing, err
 }
 
@@ -164,17 +164,17 @@ func (s *Store) Update(ctx context.Context, userID, id string, p session.Patch) 
 		if err := s.patch(ctx, h, p); err != nil {
 			return session.Session{}, fmt.Errorf("update session %s: %w", id, err)
 		}
-		at, err := s.logs.ReadHead(ctx, h.OfLog())
+		head, err := s.logs.ReadHead(ctx, h.OfLog())
 		if err != nil {
 			return session.Session{}, err
 		}
-		return s.Render(ctx, h, at)
+		return s.Render(ctx, h, head)
 	})
 }
 
 // patch writes the change if the header has the version that was read.
 func (s *Store) patch(ctx context.Context, h *Header, p session.Patch) error {
-	unchanged := table.And(h.SameLog(), table.Equal(table.At(HeaderVersion), h.Version))
+	unchanged := table.And(h.SameLog(), table.Equal(table.Path{HeaderVersion}, h.Version))
 	was, replaces := h.replaceable()
 	replaces = replaces && p.Metadata != nil
 	if replaces {
@@ -184,13 +184,13 @@ func (s *Store) patch(ctx context.Context, h *Header, p session.Patch) error {
 	h.LastActivity = max(s.Millis(), h.LastActivity+1)
 	h.GSK = keys.ActivitySK(h.LastActivity, h.ID())
 	changes := []table.Change{
-		table.Set(table.At(HeaderVersion), h.Version),
-		table.Set(table.At(HeaderLastActivity), h.LastActivity),
-		table.Set(table.At(keys.AttrGSK), h.GSK),
+		table.Set(table.Path{HeaderVersion}, h.Version),
+		table.Set(table.Path{HeaderLastActivity}, h.LastActivity),
+		table.Set(table.Path{keys.AttrGSK}, h.GSK),
 	}
 	if p.Name != nil {
 		h.Name = *p.Name
-		changes = append(changes, table.Set(table.At(headerName), h.Name))
+		changes = append(changes, table.Set(table.Path{headerName}, h.Name))
 	}
 	if p.Metadata != nil {
 		meta, err := s.content.Encode(p.Metadata)
@@ -202,7 +202,7 @@ func (s *Store) patch(ctx context.Context, h *Header, p session.Patch) error {
 				return err
 			}
 		}
-		changes = append(changes, table.Set(table.At(headerMeta), h.Meta))
+		changes = append(changes, table.Set(table.Path{headerMeta}, h.Meta))
 	}
 	var err error
 	if p.Retention != nil {

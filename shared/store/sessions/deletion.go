@@ -26,7 +26,7 @@ type DeletedLog struct {
 // SweepLater has a deleted session's log swept sweep.Grace from now.
 func (s *departures) SweepLater(ctx context.Context, log string, conditions ...table.Condition) error {
 	return s.DB.Update(ctx, keys.DeletedKey(log), []table.Change{
-		table.Set(table.At(keys.AttrGPK), keys.GpkDeleted), table.Set(table.At(keys.AttrGSK), keys.ActivitySK(s.Millis(), log)),
+		table.Set(table.Path{keys.AttrGPK}, keys.GpkDeleted), table.Set(table.Path{keys.AttrGSK}, keys.ActivitySK(s.Millis(), log)),
 	}, conditions...)
 }
 

@@ -51,7 +51,7 @@ func (s *departures) leave(ctx context.Context, d departed) error {
 }
 
 func (s *departures) free(ctx context.Context, d departed) error {
-	err := s.DB.Delete(ctx, table.NewKey(d.PK, d.SK), table.Equal(table.At(headerGone), d.Gone))
+	err := s.DB.Delete(ctx, table.NewKey(d.PK, d.SK), table.Equal(table.Path{headerGone}, d.Gone))
 	return records.Ignoring(err, table.ErrConditionFailed)
 }
 

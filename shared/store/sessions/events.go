@@ -39,7 +39,7 @@ func (s *Store) EventsOf(ctx context.Context, h *Header, q session.EventQuery) (
 
 // EventsAt is events for callers that have read the head of the session's log, which
 // is then not read again. Later events may be among those that it returns.
-func (s *Store) EventsAt(ctx context.Context, h *Header, at *eventlog.Head, q session.EventQuery) (session.EventPage, error) {
+func (s *Store) EventsAt(ctx context.Context, h *Header, head *eventlog.Head, q session.EventQuery) (session.EventPage, error) {
 	if err := CheckEpoch(h, q.Resume.Seq > 0, q.Resume.Epoch); err != nil {
 		return session.EventPage{}, err
 	}
@@ -51,7 +51,7 @@ func (s *Store) EventsAt(ctx context.Context, h *Header, at *eventlog.Head, q se
 	if err != nil {
 		return session.EventPage{}, err
 	}
-	p := &eventlog.Page{Show: h.Show, At: at, View: q.View, Limit: q.Limit, Compactor: s.compactorOf(h.Log, q, outline)}
+	p := &eventlog.Page{Show: h.Show, Head: head, View: q.View, Limit: q.Limit, Compactor: s.compactorOf(h.Log, q, outline)}
 	after, before := q.After, q.Before
 	switch {
 	case q.Resume.Seq == 0:

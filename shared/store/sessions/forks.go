@@ -44,13 +44,13 @@ func (h *Header) Unforked() table.Condition {
 // Lineage is a fork between a log that a session reads and the session itself: it
 // may have changed what it took over.
 type Lineage struct {
-	Log   string `dynamodbav:"l" json:"l"`
-	Gen   int64  `dynamodbav:"g" json:"g"`
-	Base  int64  `dynamodbav:"n" json:"n"`
-	From  string `dynamodbav:"f" json:"f"` // the log that it was forked from
-	At    int64  `dynamodbav:"at" json:"at"`
-	Tasks int64  `dynamodbav:"t,omitempty" json:"t,omitempty"` // of the header when it was forked
-	State int64  `dynamodbav:"s,omitempty" json:"s,omitempty"` // as in Origin
+	Log      string `dynamodbav:"l" json:"l"`
+	Gen      int64  `dynamodbav:"g" json:"g"`
+	Base     int64  `dynamodbav:"n" json:"n"`
+	From     string `dynamodbav:"f" json:"f"` // the log that it was forked from
+	Position int64  `dynamodbav:"at" json:"at"`
+	Tasks    int64  `dynamodbav:"t,omitempty" json:"t,omitempty"` // of the header when it was forked
+	State    int64  `dynamodbav:"s,omitempty" json:"s,omitempty"` // as in Origin
 	// Names are digests of the invocations in its own log when it was forked; empty if
 	// these are too many, or not known.
 	Names []byte `dynamodbav:"i,omitempty" json:"i,omitempty"`

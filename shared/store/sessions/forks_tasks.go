@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -39,7 +39,7 @@ func (s *Store) NoteTask(ctx context.Context, h *Header, position int64) error {
 	if h.StoresTasks(kind) {
 		return nil
 	}
-	noted := []table.Change{table.Set(table.At(HeaderTasks), h.Tasks|kind)}
+	noted := []table.Change{table.Set(table.Path{HeaderTasks}, h.Tasks|kind)}
 	err := s.DB.Update(ctx, keys.SessionKey(h.ID()), noted, h.Unforked(), records.Unchanged(HeaderTasks, h.Tasks))
 	if err == nil {
 		h.Tasks |= kind
@@ -58,7 +58,7 @@ func (h *Header) Root() string {
 // createdIn returns the id that a fork, given by its log, gives to a task that was created
 // in another log.
 func createdIn(fork, log, id string) string {
-	if out := id + "." + log + "." + fork; fault.CheckID("", out) == nil {
+	if out := id + "." + log + "." + fork; ids.Check("", out) == nil {
 		return out
 	}
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(fork+"\x00"+log+"\x00"+id)).String()

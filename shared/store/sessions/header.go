@@ -74,7 +74,6 @@ type Header struct {
 
 	Saving   map[string]Saving `dynamodbav:"sv,omitempty"` // by task
 	Recorded bool              `dynamodbav:"-"`            // whether a save that read this header has written when it was
-	large    bool              // of headerForAppend: whether it takes more than a read unit
 	metadata []byte            // what Meta refers to, if it was read
 }
 
@@ -116,7 +115,7 @@ type Origin struct {
 	Base      int64   `dynamodbav:"n"`  // seq of its last event; the fork's own log continues from there
 	// At is the source's position at the boundary, or its head: later events,
 	// hidden or not, are not the fork's.
-	At int64 `dynamodbav:"at"`
+	Position int64 `dynamodbav:"at"`
 	// State is one more than the source's last position up to At that changed its state, 0
 	// if that is not known.
 	State int64 `dynamodbav:"st,omitempty"`

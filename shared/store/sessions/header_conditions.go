@@ -9,7 +9,7 @@ import (
 )
 
 // SameLog is the condition that the session is still the one that was read.
-func (h *Header) SameLog() table.Condition { return table.Equal(table.At(HeaderLog), h.Log) }
+func (h *Header) SameLog() table.Condition { return table.Equal(table.Path{HeaderLog}, h.Log) }
 
 // Unmatchable returns table.ErrUnreadable if a condition on the header failed although
 // the item that it met decodes to what was read: no condition matches the stored form

@@ -12,9 +12,6 @@ import (
 // until then the log of a deleted session says at its head that it was deleted.
 const knownTime = time.Minute
 
-// headerUnit is what a read unit holds of a header, besides what every header has.
-const headerUnit = 3 << 10
-
 // knownHeader is a header without what appends do not need.
 type knownHeader struct {
 	header Header
@@ -25,17 +22,7 @@ type knownHeader struct {
 func (h *Header) withoutContent() Header {
 	return Header{
 		PK: h.PK, SK: h.SK, User: h.User, App: h.App, Agent: h.Agent, Log: h.Log, GPK: h.GPK,
-		large: h.large,
 	}
-}
-
-// takesUnits reports whether the header takes more than a read unit.
-func (h *Header) takesUnits() bool {
-	size := len(h.Meta) + len(h.Timeline)
-	if h.Origin != nil {
-		size += len(h.Origin.Inherited)
-	}
-	return size > headerUnit
 }
 
 // headerForAppend returns a header that has at least what an append needs. It may be
@@ -49,7 +36,7 @@ func (s *Store) headerForAppend(ctx context.Context, userID, id string) (*Header
 	if err != nil {
 		return nil, err
 	}
-	if h.large = h.takesUnits(); h.Origin == nil { // that of a fork contains what the fork has taken over
+	if h.Origin == nil { // that of a fork contains what the fork has taken over
 		s.headerCache.Put(id, knownHeader{header: h.withoutContent(), until: now.Add(knownTime)})
 	}
 	return h, nil

@@ -99,8 +99,8 @@ func (s *reader) Holds(ctx context.Context, l eventlog.Log) error {
 func (*Store) StillHolds(l eventlog.Log) table.Write { return Ref{ID: l.Session, Log: l.Name}.Check() }
 
 // Render returns the domain's session for a header and the head of its log.
-func (s *reader) Render(ctx context.Context, h *Header, at eventlog.Head) (session.Session, error) {
-	return s.render(ctx, h, at.Last(), max(h.Created, h.ActiveAt(), at.Time))
+func (s *reader) Render(ctx context.Context, h *Header, head eventlog.Head) (session.Session, error) {
+	return s.render(ctx, h, head.Last(), max(h.Created, h.ActiveAt(), head.Time))
 }
 
 func (s *reader) render(ctx context.Context, h *Header, head, updated int64) (session.Session, error) {
@@ -139,21 +139,21 @@ func (s *reader) render(ctx context.Context, h *Header, head, updated int64) (se
 // HeaderAndHead reads a session and the head of its log. If the head includes a
 // rewind that the header does not, both are read again, so that they belong
 // together.
-func (s *reader) HeaderAndHead(ctx context.Context, userID, id string) (h *Header, at eventlog.Head, err error) {
+func (s *reader) HeaderAndHead(ctx context.Context, userID, id string) (h *Header, head eventlog.Head, err error) {
 	return s.HeaderAndHeadBy(ctx, s.Header, userID, id)
 }
 
 // HeaderAndHeadBy is HeaderAndHead with a HeaderReader.
-func (s *reader) HeaderAndHeadBy(ctx context.Context, read HeaderReader, userID, id string) (h *Header, at eventlog.Head, err error) {
+func (s *reader) HeaderAndHeadBy(ctx context.Context, read HeaderReader, userID, id string) (h *Header, head eventlog.Head, err error) {
 	err = records.Settled(ctx, func() (err error) {
 		if h, err = read(ctx, userID, id); err != nil {
 			return err
 		}
-		at, err = s.logs.ReadHead(ctx, h.OfLog())
+		head, err = s.logs.ReadHead(ctx, h.OfLog())
 		switch {
 		case errors.Is(err, fault.Of(fault.NotFound)):
 			err = s.createdAgain(ctx, read, h, err)
-		case err == nil && at.LastMarker > h.Marker:
+		case err == nil && head.LastMarker > h.Marker:
 			err = eventlog.ErrRewound
 		}
 		return err
@@ -161,7 +161,7 @@ func (s *reader) HeaderAndHeadBy(ctx context.Context, read HeaderReader, userID,
 	if err != nil {
 		return nil, eventlog.Head{}, err
 	}
-	return h, at, nil
+	return h, head, nil
 }
 
 // createdAgain returns ErrRewound if a session whose log was deleted has another log now,

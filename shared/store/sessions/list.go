@@ -161,11 +161,11 @@ func (s *Store) exactRow(ctx context.Context, h *Header) (session.Session, error
 	if err != nil {
 		return session.Session{}, err
 	}
-	at := eventlog.Head{Next: h.Base() + 1}
+	head := eventlog.Head{Next: h.Base() + 1}
 	if newest != nil {
-		at = eventlog.Head{}.After(newest)
+		head = eventlog.Head{}.After(newest)
 	}
-	return s.Render(ctx, h, at)
+	return s.Render(ctx, h, head)
 }
 
 // Candidate is a session of a list that is searched.

@@ -66,9 +66,9 @@ func (s *reader) FindOwnInvocation(ctx context.Context, h *Header, id string) (*
 
 // FindInvocationUpTo is FindInvocation for callers that have read the log up to a
 // head: it returns table.ErrConditionFailed if the invocation began after that.
-func (s *reader) FindInvocationUpTo(ctx context.Context, h *Header, at eventlog.Head, id string) (*LogPosition, error) {
+func (s *reader) FindInvocationUpTo(ctx context.Context, h *Header, head eventlog.Head, id string) (*LogPosition, error) {
 	found, err := s.FindInvocation(ctx, h, id)
-	if err == nil && found != nil && found.Log == h.Log && found.Rec.First >= at.Next {
+	if err == nil && found != nil && found.Log == h.Log && found.Rec.First >= head.Next {
 		return nil, table.ErrConditionFailed
 	}
 	return found, err
@@ -162,14 +162,14 @@ func (p *LogPosition) at() session.LogPosition {
 // UndoTo returns the delta that reverts all changes of state from the head of the
 // session's log back to a position: for each key, its value just before the
 // position. Only entries that change state are read.
-func (s *reader) UndoTo(ctx context.Context, h *Header, at eventlog.Head, p *LogPosition) (session.Delta, error) {
+func (s *reader) UndoTo(ctx context.Context, h *Header, head eventlog.Head, p *LogPosition) (session.Delta, error) {
 	undo := session.Delta{}
 	own := max(p.Seq, h.Base()+1)
 	var known *eventlog.Record
 	if p.Log == h.Log {
 		known = p.Rec
 	}
-	err := s.logs.UndoLog(ctx, h.Log, at.LastState, own, 0, undo, nil, known)
+	err := s.logs.UndoLog(ctx, h.Log, head.LastState, own, 0, undo, nil, known)
 	if err == nil && p.Log != h.Log {
 		err = s.undoInherited(ctx, h, p, undo)
 	}
@@ -186,7 +186,7 @@ func (s *reader) undoInherited(ctx context.Context, h *Header, p *LogPosition, u
 	// A fork never reverts shared keys that its parent changed.
 	mine := func(key string) bool { scope, _ := session.ScopeOf(key); return scope == session.ScopeSession }
 	above := h.Origin.Ancestors()
-	log, at, state := h.Origin.Log, h.Origin.At, h.Origin.State
+	log, at, state := h.Origin.Log, h.Origin.Position, h.Origin.State
 	for {
 		base, next := int64(0), Lineage{}
 		if i := slices.IndexFunc(above, func(l Lineage) bool { return l.Log == log }); i >= 0 {
@@ -214,6 +214,6 @@ func (s *reader) undoInherited(ctx context.Context, h *Header, p *LogPosition, u
 		if log == p.Log || next.From == "" {
 			return nil
 		}
-		log, at, state = next.From, next.At, next.State
+		log, at, state = next.From, next.Position, next.State
 	}
 }

@@ -44,12 +44,12 @@ func (s *counts) recountSessions(ctx context.Context, user string, was *usage.Qu
 	if err != nil {
 		return 0, err
 	}
-	same := table.NotExists(table.At(usage.QuotaSessions))
+	same := table.NotExists(table.Path{usage.QuotaSessions})
 	if was.Sessions != nil {
-		same = table.Equal(table.At(usage.QuotaSessions), *was.Sessions)
+		same = table.Equal(table.Path{usage.QuotaSessions}, *was.Sessions)
 	}
 	return n, s.DB.Update(ctx, keys.QuotaKey(user), []table.Change{
-		table.Set(table.At(usage.QuotaSessions), n), table.Set(table.At(usage.QuotaCounted), s.Millis()),
+		table.Set(table.Path{usage.QuotaSessions}, n), table.Set(table.Path{usage.QuotaCounted}, s.Millis()),
 	}, same, records.Unchanged(usage.QuotaMoved, was.Moved))
 }
 
@@ -97,8 +97,8 @@ func (s *counts) CountBytes(ctx context.Context, l eventlog.Log, n int64) {
 // came first.
 func (s *counts) tryCountBytes(ctx context.Context, l eventlog.Log, n int64) error {
 	err := s.DB.Transact(ctx,
-		table.Update(keys.SessionKey(l.Session), []table.Change{table.Add(table.At(headerBytes), n)}, table.Equal(table.At(HeaderLog), l.Name)),
-		table.Update(keys.QuotaKey(l.User), []table.Change{table.Add(table.At(usage.QuotaBytes), n)}))
+		table.Update(keys.SessionKey(l.Session), []table.Change{table.Add(table.Path{headerBytes}, n)}, table.Equal(table.Path{HeaderLog}, l.Name)),
+		table.Update(keys.QuotaKey(l.User), []table.Change{table.Add(table.Path{usage.QuotaBytes}, n)}))
 	if errors.Is(err, table.ErrConditionFailed) {
 		if gone := s.logs.CheckExists(ctx, l.Name); gone != nil {
 			return gone
@@ -148,11 +148,11 @@ func (s *counts) countCreated(h *Header) (_ table.Write, counts bool) {
 	var admitted []table.Condition
 	if s.usage.Quotas.Sessions > 0 {
 		h.Counted = true
-		changes = append(changes, table.Set(table.At(usage.QuotaMoved), s.Millis()), table.Add(table.At(usage.QuotaSessions), 1))
-		admitted = append(admitted, table.Less(table.At(usage.QuotaSessions), s.usage.Quotas.Sessions))
+		changes = append(changes, table.Set(table.Path{usage.QuotaMoved}, s.Millis()), table.Add(table.Path{usage.QuotaSessions}, 1))
+		admitted = append(admitted, table.Less(table.Path{usage.QuotaSessions}, s.usage.Quotas.Sessions))
 	}
 	if h.Bytes > 0 { // an imported session
-		changes = append(changes, table.Add(table.At(usage.QuotaBytes), h.Bytes))
+		changes = append(changes, table.Add(table.Path{usage.QuotaBytes}, h.Bytes))
 	}
 	if len(changes) == 0 {
 		return table.Write{}, false
@@ -180,8 +180,8 @@ func (s *counts) CountDeleted(ctx context.Context, h *Header) (_ table.Write, co
 		if part.less == 0 || part.had == nil {
 			continue
 		}
-		less = append(less, table.Add(table.At(part.name), -part.less))
-		there = append(there, table.Exists(table.At(part.name)))
+		less = append(less, table.Add(table.Path{part.name}, -part.less))
+		there = append(there, table.Exists(table.Path{part.name}))
 	}
 	if len(less) == 0 {
 		return table.Write{}, false, nil
@@ -198,9 +198,9 @@ func one(v bool) int64 {
 
 // SameBytes is the condition that the session's bytes have not changed.
 func (h *Header) SameBytes() table.Condition {
-	same := table.Equal(table.At(headerBytes), h.Bytes)
+	same := table.Equal(table.Path{headerBytes}, h.Bytes)
 	if h.Bytes == 0 {
-		return table.Or(table.NotExists(table.At(headerBytes)), same)
+		return table.Or(table.NotExists(table.Path{headerBytes}), same)
 	}
 	return same
 }

@@ -35,7 +35,7 @@ func (h *Header) Ref() Ref { return Ref{ID: h.ID(), User: h.User, Log: h.Log} }
 // Check returns a write whose condition holds while the session is still the one
 // that was found.
 func (r Ref) Check() table.Write {
-	return table.Check(keys.SessionKey(r.ID), table.Equal(table.At(HeaderLog), r.Log))
+	return table.Check(keys.SessionKey(r.ID), table.Equal(table.Path{HeaderLog}, r.Log))
 }
 
 // FindAny returns a session of any owner; fault.NotFound if it does not exist.

@@ -58,7 +58,7 @@ func (h *Header) setTimer(active int64) table.Write {
 func (s *Store) retentionChange(h *Header, own int64) ([]table.Change, table.Write) {
 	h.setRetention(session.RetainedFor(own, s.retention(h.Agent)))
 	changes := []table.Change{
-		table.Set(table.At(headerRetention), h.Retention), table.Set(table.At(headerOwnRetention), h.OwnRetention),
+		table.Set(table.Path{headerRetention}, h.Retention), table.Set(table.Path{headerOwnRetention}, h.OwnRetention),
 	}
 	if h.Retention == 0 {
 		return changes, table.Delete(keys.TimerKey(h.Log))

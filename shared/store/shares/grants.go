@@ -176,11 +176,11 @@ func (s *Store) accept(ctx context.Context, of *share, user string) error {
 // countGuests returns the write that counts the users who accepted a link, if the
 // link is unchanged.
 func (s *share) countGuests(next int64) table.Write {
-	guests := table.At(shareGuests)
+	guests := table.Path{shareGuests}
 	asRead := table.Equal(guests, s.Guests)
 	if s.Guests == 0 { // a new link, or all guests have left
 		asRead = table.Or(table.NotExists(guests), asRead)
 	}
 	return table.Update(table.NewKey(s.PK, s.SK), []table.Change{table.Set(guests, next)},
-		table.Equal(table.At(shareDigest), s.Digest), asRead)
+		table.Equal(table.Path{shareDigest}, s.Digest), asRead)
 }

@@ -200,7 +200,7 @@ func (s *Store) newShare(h sessions.Ref, n access.NewShare) share {
 // countSharing counts a change of a session's shares, if the count is still the one
 // that was read.
 func countSharing(log string, seen int64) table.Write {
-	version := table.At(sharingVersion)
+	version := table.Path{sharingVersion}
 	c := table.NotExists(version)
 	if seen > 0 {
 		c = table.Equal(version, seen)

@@ -45,7 +45,7 @@ func (s *Store) SigningKeys(ctx context.Context) (keys []byte, version int64, er
 func (s *Store) PutSigningKeys(ctx context.Context, keys []byte, version int64) error {
 	c := table.ItemNotExists()
 	if version > 0 {
-		c = table.Equal(table.At(keyringVersion), version)
+		c = table.Equal(table.Path{keyringVersion}, version)
 	}
 	k := keyringKey()
 	err := s.DB.Put(ctx, keyring{PK: k.PK, SK: k.SK, Keys: keys, Version: version + 1}, c)

@@ -50,7 +50,7 @@ func TestHead_behind_a_large_entry(t *testing.T) {
 		"": func(*testing.T, table.Engine, table.Key) {},
 		" without its marks": func(t *testing.T, of table.Engine, k table.Key) {
 			t.Helper()
-			storetest.Spoil(t, of, k, table.Remove(table.At("ht")), table.Remove(table.At("hi")))
+			storetest.Spoil(t, of, k, table.Remove(table.Path{"ht"}), table.Remove(table.Path{"hi"}))
 		},
 	} {
 		t.Run("ids in it are found"+name, func(t *testing.T) {

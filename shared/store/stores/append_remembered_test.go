@@ -142,7 +142,7 @@ func TestDelete_behind_an_unreadable_entry(t *testing.T) {
 			mustCreate(t, s, alice, "s", nil)
 			mustAppendA(t, s, 1, 2)
 			log := storetest.Text(t, storetest.Item(t, engine, table.NewKey("S#s", "HEAD")), "l")
-			storetest.Spoil(t, engine, table.NewKey("L#"+log, "E#0000000002"), table.Set(table.At(attribute), "of another form"))
+			storetest.Spoil(t, engine, table.NewKey("L#"+log, "E#0000000002"), table.Set(table.Path{attribute}, "of another form"))
 			if err := s.Sessions.Delete(t.Context(), alice, "s"); err != nil {
 				t.Error(err)
 			}

@@ -28,7 +28,7 @@ func TestFork_of_a_malformed_header(t *testing.T) {
 			s := stores.New(engine)
 			mustCreate(t, s, alice, "s", nil)
 			mustSave(t, s, "s", "t1", "[]", "i1")
-			storetest.Spoil(t, engine, table.NewKey("S#s", "HEAD"), table.Set(table.At(c.attribute), c.value))
+			storetest.Spoil(t, engine, table.NewKey("S#s", "HEAD"), table.Set(table.Path{c.attribute}, c.value))
 			_, err := s.History.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: "s", ID: "fork", Nonce: "1"})
 			if !errors.Is(err, table.ErrUnreadable) {
 				t.Errorf("the fork ended with %v, want %v", err, table.ErrUnreadable)

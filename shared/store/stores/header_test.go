@@ -124,14 +124,14 @@ func TestHeader_attributes(t *testing.T) {
 	mustStart(t, s, startOf(t, "s", "failed", "go"))
 	mustEnd(t, s, refOf("s", "failed"), run.Failed, run.NewProblem("boom", "it broke"))
 	key := table.NewKey("S#s", "HEAD")
-	storetest.Spoil(t, engine, key, table.Set(table.At("rf"), "kept")) // no session has both
+	storetest.Spoil(t, engine, key, table.Set(table.Path{"rf"}, "kept")) // no session has both
 	doc, exported := mustExport(t, s), storetest.Item(t, engine, key)
 
 	t.Run("of a fork", func(t *testing.T) {
 		for attribute, value := range map[string]any{
 			"tk": 1, "bf": true, "im": 1, "by": 9, "th": 3, "rn": "run", "rk": map[string]any{"r": "run", "n": 1}, "ca": []string{"automation"}, "ma": 1, "mo": 1, "ql": 1, "qv": 1,
 		} {
-			storetest.Spoil(t, engine, key, table.Set(table.At(attribute), value))
+			storetest.Spoil(t, engine, key, table.Set(table.Path{attribute}, value))
 		}
 		source := storetest.Item(t, engine, key)
 		for attribute, field := range headerAttributes() {

@@ -298,14 +298,14 @@ func TestSearch_unreadable(t *testing.T) {
 		if i == 1 {
 			member, value = "t", "not a number"
 		}
-		storetest.Spoil(t, engine, table.NewKey(pk, sk), table.Set(table.At(member), value))
+		storetest.Spoil(t, engine, table.NewKey(pk, sk), table.Set(table.Path{member}, value))
 	}
 	wantFound(t, s, "lisbon", "b:21", "a:21")
 	wantFound(t, s, "porto")
 	wantFound(t, s, "porto")
 	log := fixture.Log(t, s, "a")
-	storetest.Spoil(t, engine, table.NewKey("L#"+log, "E#0000000021"), table.Set(table.At("b"), []byte{9}))
+	storetest.Spoil(t, engine, table.NewKey("L#"+log, "E#0000000021"), table.Set(table.Path{"b"}, []byte{9}))
 	wantFound(t, s, "lisbon", "b:21")
-	storetest.Spoil(t, engine, table.NewKey("S#a", "HEAD"), table.Set(table.At("tl"), []byte{9}))
+	storetest.Spoil(t, engine, table.NewKey("S#a", "HEAD"), table.Set(table.Path{"tl"}, []byte{9}))
 	wantFound(t, s, "lisbon", "b:21")
 }

@@ -244,7 +244,7 @@ func TestErase_unreadable_session(t *testing.T) {
 		mustCreate(t, s, alice, id, nil)
 	}
 	fixture.CreateWebhook(t, s, fixture.Webhook(alice, "w", 1))
-	storetest.Spoil(t, engine, table.NewKey("S#b", "HEAD"), table.Set(table.At("ct"), "long ago"))
+	storetest.Spoil(t, engine, table.NewKey("S#b", "HEAD"), table.Set(table.Path{"ct"}, "long ago"))
 	clock.forward(time.Second)
 	report, err := s.Lifecycle.Erase(t.Context(), alice)
 	if err != nil || report.Removed.Sessions != 2 || report.Removed.Webhooks != 1 || report.Status == "complete" {
@@ -254,7 +254,7 @@ func TestErase_unreadable_session(t *testing.T) {
 	if n, err := s.Lifecycle.SweepErasures(t.Context()); n != 0 || err == nil {
 		t.Errorf("an incomplete erasure is reported as complete: %d, %v", n, err)
 	}
-	storetest.Spoil(t, engine, table.NewKey("S#b", "HEAD"), table.Set(table.At("ct"), 1)) // it was repaired
+	storetest.Spoil(t, engine, table.NewKey("S#b", "HEAD"), table.Set(table.Path{"ct"}, 1)) // it was repaired
 	clock.forward(5 * time.Minute)
 	if n, err := s.Lifecycle.SweepErasures(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)

@@ -243,7 +243,7 @@ func TestTasks_with_a_marker_of_another_log(t *testing.T) {
 	pk := "L#" + fixture.Log(t, s, "s")
 	spoilt := 0
 	for _, item := range storetest.Partition(t, engine, pk, "T#") {
-		storetest.Spoil(t, engine, table.NewKey(pk, storetest.Text(t, item, table.SK)), table.Set(table.At("mk"), 99))
+		storetest.Spoil(t, engine, table.NewKey(pk, storetest.Text(t, item, table.SK)), table.Set(table.Path{"mk"}, 99))
 		spoilt++
 	}
 	page, err := s.Tasks.Tasks(t.Context(), task.Query{SessionID: "s", UserID: alice, Limit: 10})

@@ -61,9 +61,9 @@ func (s *Store) Subscribe(ctx context.Context, sub watch.Subscription) error {
 	if err != nil {
 		return err
 	}
-	expires, logs := s.Now().Add(watcherLife).Unix(), table.At(connectionLogs)
+	expires, logs := s.Now().Add(watcherLife).Unix(), table.Path{connectionLogs}
 	err = s.DB.Update(ctx, connectionKey(sub.Connection),
-		[]table.Change{table.AddToSet(logs, h.Log), table.Set(table.At(connectionExpires), expires)},
+		[]table.Change{table.AddToSet(logs, h.Log), table.Set(table.Path{connectionExpires}, expires)},
 		table.Or(table.NotExists(logs), table.SizeLess(logs, watch.MaxSessions), table.Contains(logs, h.Log)))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return records.Busy("a connection watches at most %d sessions: unsubscribe from one, or open another", watch.MaxSessions)
@@ -98,7 +98,7 @@ func (s *Store) unsubscribe(ctx context.Context, log, connectionID string) error
 	if err := s.Leave(ctx, log, []string{connectionID}); err != nil {
 		return err
 	}
-	changes := []table.Change{table.RemoveFromSet(table.At(connectionLogs), log)}
+	changes := []table.Change{table.RemoveFromSet(table.Path{connectionLogs}, log)}
 	return s.DB.Update(ctx, connectionKey(connectionID), changes)
 }
 

@@ -92,11 +92,11 @@ func (s *Store) Leave(ctx context.Context, log string, connections []string) err
 
 // Clear implements watch.Audience.
 func (s *Store) Clear(ctx context.Context, log string, sub watch.Subscription) error {
-	share := table.NotExists(table.At(watcherShare))
+	share := table.NotExists(table.Path{watcherShare})
 	if sub.Guest() {
-		share = table.And(table.Equal(table.At(watcherShare), sub.Grant.Share), table.Equal(table.At(watcherUser), sub.Grant.UserID))
+		share = table.And(table.Equal(table.Path{watcherShare}, sub.Grant.Share), table.Equal(table.Path{watcherUser}, sub.Grant.UserID))
 	}
-	err := s.DB.Delete(ctx, watcherKey(log, sub.Connection), table.Equal(table.At(watcherToken), sub.Expires), share)
+	err := s.DB.Delete(ctx, watcherKey(log, sub.Connection), table.Equal(table.Path{watcherToken}, sub.Expires), share)
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil
 	}

@@ -102,7 +102,7 @@ func (w *sweeping) fail(ctx context.Context, k table.Key, err error, inARow int)
 func (w *sweeping) move(ctx context.Context, item table.Item, by time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), MoveTime)
 	defer cancel()
-	was, line := table.Text(item, keys.AttrGSK), table.At(keys.AttrGSK)
+	was, line := table.Text(item, keys.AttrGSK), table.Path{keys.AttrGSK}
 	_, id, _ := strings.Cut(was, "#")
 	err := w.b.DB.Update(ctx, records.KeyOf(item),
 		[]table.Change{table.Set(line, keys.ActivitySK(w.due+by.Milliseconds(), id))}, table.Equal(line, was))

@@ -4,9 +4,6 @@ package table
 // and brackets have no special meaning.
 type Path []string
 
-// At returns a path.
-func At(names ...string) Path { return names }
-
 // Condition is what must hold for a write to happen: one of the types below, each
 // made by the function of its name. Values are encoded by EncodeValue.
 //
@@ -69,10 +66,10 @@ func Exists(p Path) Condition { return Presence{Path: p, Present: true} }
 func NotExists(p Path) Condition { return Presence{Path: p} }
 
 // ItemExists holds if an item is stored under the key.
-func ItemExists() Condition { return Exists(At(PK)) }
+func ItemExists() Condition { return Exists(Path{PK}) }
 
 // ItemNotExists holds if no item is stored under the key.
-func ItemNotExists() Condition { return NotExists(At(PK)) }
+func ItemNotExists() Condition { return NotExists(Path{PK}) }
 
 // Equal holds if the member equals the value; the order in sets does not matter.
 func Equal(p Path, v any) Condition { return Comparison{Path: p, Op: OpEqual, Value: v} }

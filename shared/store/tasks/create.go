@@ -81,25 +81,25 @@ func (s *Store) createPlaced(ctx context.Context, h *sessions.Header, t task.Sav
 // putPlaced writes the three items of a new task.
 func (s *Store) putPlaced(ctx context.Context, h *sessions.Header, p *TaskPointer, item *TaskItem) error {
 	var before []eventlog.Placement
-	whole := func() bool { return len(before) >= newTasksMost }
+	whole := func() bool { return len(before) >= maxNewTasks }
 	done, err := s.logs.Append(ctx, h.OfLog(), []session.Event{{InvocationID: p.id(), Author: "system"}}, eventlog.Along{
 		Task: p.id(),
-		Check: func(ctx context.Context, at eventlog.Head) (err error) {
+		Check: func(ctx context.Context, head eventlog.Head) (err error) {
 			if err = s.stillNew(ctx, h, p); err == nil {
-				before, err = s.makeRoom(ctx, h.Log, at.NewTasks)
+				before, err = s.makeRoom(ctx, h.Log, head.NewTasks)
 			}
 			return err
 		},
-		Annotate: func(at eventlog.Head, e *eventlog.Entry) {
+		Annotate: func(head eventlog.Head, e *eventlog.Entry) {
 			if !whole() {
-				e.NewTasks = append(before[:len(before):len(before)], eventlog.Placement{Position: at.Next, Time: max(s.Millis(), at.Time)})
+				e.NewTasks = append(before[:len(before):len(before)], eventlog.Placement{Position: head.Next, Time: max(s.Millis(), head.Time)})
 			}
 		},
-		Writes: func(at eventlog.Head) ([]table.Write, error) {
+		Writes: func(head eventlog.Head) ([]table.Write, error) {
 			if !whole() {
 				return nil, nil
 			}
-			p.place(at)
+			p.place(head)
 			item.SK, item.Marker = p.TaskKey().SK, p.Marker
 			return []table.Write{table.Put(p, table.ItemNotExists()), table.Put(item, table.ItemNotExists())}, nil
 		},
@@ -107,7 +107,7 @@ func (s *Store) putPlaced(ctx context.Context, h *sessions.Header, p *TaskPointe
 	if err != nil || whole() {
 		return err
 	}
-	p.place(eventlog.Head{Next: done.Events[0].Seq, LastMarker: done.At.LastMarker})
+	p.place(eventlog.Head{Next: done.Events[0].Seq, LastMarker: done.Head.LastMarker})
 	item.SK, item.Marker = p.TaskKey().SK, p.Marker
 	if err := s.DB.Put(ctx, p, table.ItemNotExists()); err != nil {
 		return err
@@ -116,9 +116,9 @@ func (s *Store) putPlaced(ctx context.Context, h *sessions.Header, p *TaskPointe
 }
 
 // place gives a new task the position after the head of the log.
-func (p *TaskPointer) place(at eventlog.Head) {
-	p.Position, p.First, p.Marker = at.Next, p.id(), at.LastMarker
-	p.Invocations = map[string]InvocationPosition{p.id(): {Position: at.Next}}
+func (p *TaskPointer) place(head eventlog.Head) {
+	p.Position, p.First, p.Marker = head.Next, p.id(), head.LastMarker
+	p.Invocations = map[string]InvocationPosition{p.id(): {Position: head.Next}}
 }
 
 // stillNew returns table.ErrConditionFailed if a task has a pointer, or its invocation

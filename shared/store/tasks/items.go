@@ -65,9 +65,9 @@ func (p *TaskPointer) TaskKey() table.Key { return keys.TaskKey(p.Log(), p.Posit
 // unmoved is the condition that the pointer is unchanged since it was read.
 func (p *TaskPointer) unmoved() table.Condition {
 	return table.And(
-		table.Equal(table.At(pointerPosition), p.Position),
-		table.Equal(table.At(pointerFirst), p.First),
-		table.Equal(table.At(pointerCreated), p.Created),
+		table.Equal(table.Path{pointerPosition}, p.Position),
+		table.Equal(table.Path{pointerFirst}, p.First),
+		table.Equal(table.Path{pointerCreated}, p.Created),
 	)
 }
 
@@ -105,8 +105,8 @@ func (item *TaskItem) key() table.Key { return table.NewKey(item.PK, item.SK) }
 // SameVersion is the condition that the item is still the one that was read.
 func (item *TaskItem) SameVersion() table.Condition {
 	return table.And(
-		table.Equal(table.At(taskVersion), item.Version),
-		table.Equal(table.At(taskCreated), item.Created),
+		table.Equal(table.Path{taskVersion}, item.Version),
+		table.Equal(table.Path{taskCreated}, item.Created),
 	)
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // Judgement records who marked a task with feedback.
@@ -47,7 +46,7 @@ func WithoutMark(metadata json.RawMessage, meant func(digest string) bool) (json
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
-	known := !session.IsNull(metadata) && json.Unmarshal(metadata, &all) == nil && !session.IsNull(all["feedback"]) &&
+	known := !jsonx.IsNull(metadata) && json.Unmarshal(metadata, &all) == nil && !jsonx.IsNull(all["feedback"]) &&
 		json.Unmarshal(all["feedback"], &mark) == nil
 	if !known || !meant(DigestOfMark(mark.Type, mark.Text)) {
 		return metadata, false, nil

@@ -73,7 +73,7 @@ func (s *links) AddLink(ctx context.Context, l task.Link, beginner string) error
 
 // ExtendLink implements task.Links.
 func (s *links) ExtendLink(ctx context.Context, userID, taskID, runID string) error {
-	runs := table.At(linkRuns)
+	runs := table.Path{linkRuns}
 	err := s.DB.Update(ctx, keys.LinkKey(userID, taskID), []table.Change{table.Append(runs, runID)},
 		table.ItemExists(), table.Not(table.Contains(runs, runID)))
 	if errors.Is(err, table.ErrConditionFailed) { // deleted, or extended by an earlier attempt
@@ -87,7 +87,7 @@ func (s *links) ExtendLink(ctx context.Context, userID, taskID, runID string) er
 
 // CancelLink implements task.Links.
 func (s *links) CancelLink(ctx context.Context, userID, taskID string, at int64) error {
-	err := s.DB.Update(ctx, keys.LinkKey(userID, taskID), []table.Change{table.Set(table.At(AttrCancelled), at)},
+	err := s.DB.Update(ctx, keys.LinkKey(userID, taskID), []table.Change{table.Set(table.Path{AttrCancelled}, at)},
 		table.ItemExists())
 	if errors.Is(err, table.ErrConditionFailed) {
 		return MissingTask()

@@ -19,13 +19,13 @@ import (
 // A fork finds such saves by the log's head, which names the newest tasks.
 
 // newTasksMost is how many new tasks an entry names at most.
-const newTasksMost = 4
+const maxNewTasks = 4
 
 // makeRoom removes the tasks that are stored from the placements that the next entry of a
 // log would name, if these are too many.
 func (s *Store) makeRoom(ctx context.Context, log string, all []eventlog.Placement) ([]eventlog.Placement, error) {
 	all = eventlog.Unfinished(all, s.Millis())
-	if len(all) < newTasksMost {
+	if len(all) < maxNewTasks {
 		return all, nil
 	}
 	var left []eventlog.Placement
@@ -58,8 +58,8 @@ func (s *Store) eachNotStored(ctx context.Context, log string, all []eventlog.Pl
 
 // CoverNewTasks returns tombstones for the tasks that are placed in what a fork takes over
 // and not stored yet.
-func (s *Store) CoverNewTasks(ctx context.Context, source *sessions.Header, at eventlog.Head, fork *sessions.Header) ([]table.Write, error) {
-	unfinished := eventlog.Unfinished(at.NewTasks, s.Millis())
+func (s *Store) CoverNewTasks(ctx context.Context, source *sessions.Header, head eventlog.Head, fork *sessions.Header) ([]table.Write, error) {
+	unfinished := eventlog.Unfinished(head.NewTasks, s.Millis())
 	if len(unfinished) == 0 {
 		return nil, nil
 	}

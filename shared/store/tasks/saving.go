@@ -18,7 +18,7 @@ import (
 
 // savingMost is how many saves the header names at most. One more save is a
 // transaction with the header.
-const savingMost = 4
+const maxSaving = 4
 
 // savesUnderWay returns the announced saves that may not have ended.
 func savesUnderWay(h *sessions.Header, now int64) map[string]sessions.Saving {
@@ -30,9 +30,9 @@ func savesUnderWay(h *sessions.Header, now int64) map[string]sessions.Saving {
 // SameSaving is the condition that nothing was announced since the header was read.
 func SameSaving(h *sessions.Header) table.Condition {
 	if len(h.Saving) == 0 {
-		return table.NotExists(table.At(sessions.HeaderSaving))
+		return table.NotExists(table.Path{sessions.HeaderSaving})
 	}
-	return table.Equal(table.At(sessions.HeaderSaving), h.Saving)
+	return table.Equal(table.Path{sessions.HeaderSaving}, h.Saving)
 }
 
 // replaceTask replaces the previous version of a task.
@@ -52,14 +52,14 @@ func (s *Store) replaceTask(ctx context.Context, h *sessions.Header, w TaskWrite
 func (s *Store) announce(ctx context.Context, h *sessions.Header, w TaskWrite) (bool, error) {
 	now, id := s.Millis(), w.Now.id()
 	next := savesUnderWay(h, now)
-	if _, again := next[id]; !again && len(next) >= savingMost {
+	if _, again := next[id]; !again && len(next) >= maxSaving {
 		return false, nil
 	}
 	if next == nil {
 		next = map[string]sessions.Saving{}
 	}
 	next[id] = sessions.Saving{Time: now, Version: max(w.Old.Version, next[id].Version)}
-	changes := []table.Change{table.Set(table.At(sessions.HeaderSaving), next)}
+	changes := []table.Change{table.Set(table.Path{sessions.HeaderSaving}, next)}
 	if err := s.DB.Update(ctx, keys.SessionKey(h.ID()), changes, h.Unforked(), SameSaving(h)); err != nil {
 		return false, err
 	}
@@ -86,7 +86,7 @@ func (s *Store) InvalidatePendingSaves(ctx context.Context, source *sessions.Hea
 		if !found || item.Version > a.Version {
 			continue
 		}
-		another := []table.Change{table.Set(table.At(taskVersion), item.Version+1)}
+		another := []table.Change{table.Set(table.Path{taskVersion}, item.Version+1)}
 		writes = append(writes, table.Update(item.key(), another, item.SameVersion()))
 	}
 	return writes, nil

@@ -63,7 +63,7 @@ func (s *reader) visitOwn(
 	return s.taskItems(ctx, q, func(seen TaskSeen) (bool, error) {
 		if seen.Item.Marker > h.Marker {
 			// Items may still name a marker of the log that their session was forked from.
-			if at, err := s.logs.ReadHead(ctx, h.OfLog()); err != nil || at.LastMarker > h.Marker {
+			if head, err := s.logs.ReadHead(ctx, h.OfLog()); err != nil || head.LastMarker > h.Marker {
 				return false, cmp.Or(err, eventlog.ErrRewound)
 			}
 		}

@@ -27,8 +27,8 @@ func (s *Store) CountShared(ctx context.Context, user string, n int64) {
 	}
 	once := s.NewLog()
 	err := s.DB.Update(ctx, keys.QuotaKey(user), []table.Change{
-		table.Add(table.At(QuotaBytes), n), table.Set(table.At(quotaAddition), once),
-	}, table.NotEqual(table.At(quotaAddition), once)) // otherwise it was added and the answer lost
+		table.Add(table.Path{QuotaBytes}, n), table.Set(table.Path{quotaAddition}, once),
+	}, table.NotEqual(table.Path{quotaAddition}, once)) // otherwise it was added and the answer lost
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		s.Log.WarnContext(ctx, "bytes are not counted", "bytes", n, "error", err)
 	}

@@ -111,7 +111,7 @@ func (s *Store) seizeStream(
 	c := table.ItemNotExists()
 	if was != nil {
 		c = table.And(
-			table.Equal(table.At(streamHolder), was.Holder), table.Equal(table.At(streamUntil), was.Until),
+			table.Equal(table.Path{streamHolder}, was.Holder), table.Equal(table.Path{streamUntil}, was.Until),
 		)
 		lease.Continued = was.Until > now && was.Ended
 		if p.Over {
@@ -179,13 +179,13 @@ func (s *Store) untilStream(ctx context.Context, l quota.Lease, until int64, end
 		return nil
 	}
 	return s.DB.Update(ctx, keys.StreamKey(l.UserID, l.Slot), []table.Change{
-		table.Set(table.At(streamUntil), until), table.Set(table.At(streamEnded), ended),
-		table.Set(table.At(streamExpires), expiresOf(until)),
+		table.Set(table.Path{streamUntil}, until), table.Set(table.Path{streamEnded}, ended),
+		table.Set(table.Path{streamExpires}, expiresOf(until)),
 	}, heldBy(l))
 }
 
 // heldBy is the condition that the lease's holder still has the place.
-func heldBy(l quota.Lease) table.Condition { return table.Equal(table.At(streamHolder), l.Holder) }
+func heldBy(l quota.Lease) table.Condition { return table.Equal(table.Path{streamHolder}, l.Holder) }
 
 // expiresOf returns when the table may delete an item that is not used after a
 // time: epoch seconds from epoch milliseconds, a minute later.

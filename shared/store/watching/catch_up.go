@@ -17,14 +17,14 @@ import (
 // from an earlier item that may have grown since.
 func (s *Store) CatchUp(ctx context.Context, userID, sessionID string, from watch.From) ([]watch.Message, error) {
 	return records.SettledValue(ctx, func() ([]watch.Message, error) {
-		h, at, _, err := s.runs.ReadSettled(ctx, userID, sessionID)
+		h, head, _, err := s.runs.ReadSettled(ctx, userID, sessionID)
 		if err == nil {
-			err = s.logs.Wake(ctx, h.Log, at)
+			err = s.logs.Wake(ctx, h.Log, head)
 		}
 		if err != nil {
 			return nil, s.sessions.NotFoundIfDeleted(ctx, h, err)
 		}
-		out, err := (&catchUp{s: s, h: h, at: at}).read(ctx, from)
+		out, err := (&catchUp{s: s, h: h, head: head}).read(ctx, from)
 		if err != nil {
 			return nil, fmt.Errorf("read the updates of session %s: %w", sessionID, s.sessions.NotFoundIfDeleted(ctx, h, err))
 		}
@@ -34,9 +34,9 @@ func (s *Store) CatchUp(ctx context.Context, userID, sessionID string, from watc
 
 // catchUp reads the messages that one watcher has missed.
 type catchUp struct {
-	s  *Store
-	h  *sessions.Header
-	at eventlog.Head
+	s    *Store
+	h    *sessions.Header
+	head eventlog.Head
 	// streamedItem is the position of a streamed item at the watcher's cursor; 0 for none.
 	streamedItem int64
 }
@@ -67,7 +67,7 @@ func (f *catchUp) read(ctx context.Context, from watch.From) ([]watch.Message, e
 	out := make([]watch.Message, 0, len(page.Events)+1)
 	// Events appended since the head was read reach the watcher through its
 	// subscription.
-	events := watch.Unknown(f.h.Epoch, upTo(page.Events, f.at.Last()), from.Cursor)
+	events := watch.Unknown(f.h.Epoch, upTo(page.Events, f.head.Last()), from.Cursor)
 	if events, err = f.withDistantItem(ctx, events, start.Distant); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (f *catchUp) messagesFor(ctx context.Context, e session.Event, prev watch.C
 // log returns the session's log as it was read.
 func (f *catchUp) log() watch.Log {
 	return watch.Log{
-		SessionID: f.h.ID(), Epoch: f.h.Epoch, Head: f.at.Last(), Offset: f.at.Offset, Base: f.h.Base(),
+		SessionID: f.h.ID(), Epoch: f.h.Epoch, Head: f.head.Last(), Offset: f.head.Offset, Base: f.h.Base(),
 	}
 }
 

@@ -18,11 +18,11 @@ import (
 func (s *Store) Thread(ctx context.Context, userID, sessionID string, q run.ThreadQuery) (run.Thread, error) {
 	read := s.sessions.EventualOnce()
 	return records.SettledValue(ctx, func() (run.Thread, error) {
-		h, at, active, err := s.runs.ReadSettledBy(ctx, read, userID, sessionID)
+		h, head, active, err := s.runs.ReadSettledBy(ctx, read, userID, sessionID)
 		if err != nil {
 			return run.Thread{}, err
 		}
-		t, err := s.thread(ctx, h, at, active, q)
+		t, err := s.thread(ctx, h, head, active, q)
 		if err != nil {
 			err = fmt.Errorf("read the thread of session %s: %w", sessionID, s.sessions.NotFoundIfDeleted(ctx, h, err))
 		}
@@ -31,13 +31,13 @@ func (s *Store) Thread(ctx context.Context, userID, sessionID string, q run.Thre
 }
 
 func (s *Store) thread(
-	ctx context.Context, h *sessions.Header, at eventlog.Head, active *runs.ActiveRun, q run.ThreadQuery,
+	ctx context.Context, h *sessions.Header, head eventlog.Head, active *runs.ActiveRun, q run.ThreadQuery,
 ) (run.Thread, error) {
 	read := s.threadUp
 	if q.Descending {
 		read = s.threadDown
 	}
-	t, err := read(ctx, h, at, q)
+	t, err := read(ctx, h, head, q)
 	if err != nil {
 		return run.Thread{}, err
 	}
@@ -47,7 +47,7 @@ func (s *Store) thread(
 	if h, err = s.sameStatus(ctx, h); err != nil {
 		return run.Thread{}, err
 	}
-	if t.Session, err = s.sessions.Render(ctx, h, at); err != nil {
+	if t.Session, err = s.sessions.Render(ctx, h, head); err != nil {
 		return run.Thread{}, err
 	}
 	if active != nil {
@@ -60,18 +60,18 @@ func (s *Store) thread(
 }
 
 // threadUp reads items, oldest first, up to the head.
-func (s *Store) threadUp(ctx context.Context, h *sessions.Header, at eventlog.Head, q run.ThreadQuery) (run.Thread, error) {
-	page, err := s.sessions.EventsAt(ctx, h, &at, session.EventQuery{View: session.Effective, Limit: q.Limit, Resume: q.Resume})
+func (s *Store) threadUp(ctx context.Context, h *sessions.Header, head eventlog.Head, q run.ThreadQuery) (run.Thread, error) {
+	page, err := s.sessions.EventsAt(ctx, h, &head, session.EventQuery{View: session.Effective, Limit: q.Limit, Resume: q.Resume})
 	if err != nil {
 		return run.Thread{}, err
 	}
-	t := run.Thread{Items: upTo(page.Events, at.Last()), Next: page.Next, Seq: at.Last(), Offset: at.Offset}
+	t := run.Thread{Items: upTo(page.Events, head.Last()), Next: page.Next, Seq: head.Last(), Offset: head.Offset}
 	if len(t.Items) < len(page.Events) {
 		t.Next = nil // the rest came after the head was read
 	}
 	if n := len(t.Items); n > 0 {
 		if last := t.Items[n-1]; last.Seq == t.Seq {
-			t.Offset = offsetAt(last, at)
+			t.Offset = offsetAt(last, head)
 		} else if t.Next != nil {
 			t.Seq, t.Offset = last.Seq, offsetAfter(last)
 		}
@@ -80,7 +80,7 @@ func (s *Store) threadUp(ctx context.Context, h *sessions.Header, at eventlog.He
 		return t, nil
 	}
 	startAtOpen(&t)
-	return t, s.startBeforeOpen(ctx, h, at, q, &t)
+	return t, s.startBeforeOpen(ctx, h, head, q, &t)
 }
 
 // startAtOpen moves the watcher's position back to the item in progress, which
@@ -96,34 +96,34 @@ func startAtOpen(t *run.Thread) {
 
 // startBeforeOpen does the same if the item in progress is on an earlier page, with
 // its content at that time: the watcher gets it once more.
-func (s *Store) startBeforeOpen(ctx context.Context, h *sessions.Header, at eventlog.Head, q run.ThreadQuery, t *run.Thread) error {
-	if at.Open == 0 || at.Open > q.Resume.Seq || t.Seq-at.Open >= watch.MaxBehind {
+func (s *Store) startBeforeOpen(ctx context.Context, h *sessions.Header, head eventlog.Head, q run.ThreadQuery, t *run.Thread) error {
+	if head.Open == 0 || head.Open > q.Resume.Seq || t.Seq-head.Open >= watch.MaxBehind {
 		return nil
 	}
-	rec, err := s.logs.EntryCovering(ctx, h.Log, at.Open)
+	rec, err := s.logs.EntryCovering(ctx, h.Log, head.Open)
 	if err == nil && rec.InProgress() {
-		t.Seq, t.Offset = at.Open-1, 0
+		t.Seq, t.Offset = head.Open-1, 0
 	}
 	return err
 }
 
 // threadDown reads items back from the head, as if a previous page had ended right
 // after it: later items are left out, and the head is not read again.
-func (s *Store) threadDown(ctx context.Context, h *sessions.Header, at eventlog.Head, q run.ThreadQuery) (run.Thread, error) {
+func (s *Store) threadDown(ctx context.Context, h *sessions.Header, head eventlog.Head, q run.ThreadQuery) (run.Thread, error) {
 	from := q.Resume
 	if from.Seq == 0 {
-		from = session.Resume{Seq: at.Next, Epoch: h.Epoch}
+		from = session.Resume{Seq: head.Next, Epoch: h.Epoch}
 	}
-	from.Seq = min(from.Seq, at.Next) // a session created again may be shorter
+	from.Seq = min(from.Seq, head.Next) // a session created again may be shorter
 	page, err := s.sessions.EventsOf(ctx, h, session.EventQuery{
 		View: session.Effective, Descending: true, Limit: q.Limit, Resume: from,
 	})
 	if err != nil {
 		return run.Thread{}, err
 	}
-	t := run.Thread{Items: page.Events, Next: page.Next, Seq: at.Last(), Offset: at.Offset}
+	t := run.Thread{Items: page.Events, Next: page.Next, Seq: head.Last(), Offset: head.Offset}
 	if len(t.Items) > 0 && t.Items[0].Seq == t.Seq {
-		t.Offset = offsetAt(t.Items[0], at)
+		t.Offset = offsetAt(t.Items[0], head)
 	}
 	startAtOpen(&t)
 	return t, nil
@@ -135,11 +135,11 @@ func offsetAfter(e session.Event) int64 { return watch.CursorAfter(0, e).Offset 
 
 // offsetAt returns the same for the latest event. The head knows of an item that
 // was complete without any deltas, the event of one that has been completed since.
-func offsetAt(e session.Event, at eventlog.Head) int64 {
+func offsetAt(e session.Event, head eventlog.Head) int64 {
 	if e.Status == session.EventInProgress {
 		return e.Deltas
 	}
-	return max(offsetAfter(e), at.Offset)
+	return max(offsetAfter(e), head.Offset)
 }
 
 // sameStatus checks, after the log was read, that no run has begun or ended since

@@ -69,7 +69,7 @@ func (s *Store) eraseLooseRecords(ctx context.Context, user string, removed *era
 // eraseEmpty removes a user's webhooks item if it is empty.
 func (s *Store) eraseEmpty(ctx context.Context, user string) error {
 	err := s.base.DB.Transact(ctx, table.Delete(webhooksKey(user),
-		table.Or(table.ItemNotExists(), table.SizeLess(table.At(webhooksHooks), 1))))
+		table.Or(table.ItemNotExists(), table.SizeLess(table.Path{webhooksHooks}, 1))))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil // webhooks were created since
 	}

@@ -47,7 +47,7 @@ const (
 
 // hookPath is the path of a webhook in its user's item, or of a member of it.
 func hookPath(id string, member ...string) table.Path {
-	return append(table.At(webhooksHooks, id), member...)
+	return append(table.Path{webhooksHooks, id}, member...)
 }
 
 func (s *Store) webhooks(ctx context.Context, userID string) (item webhooksItem, found bool, err error) {

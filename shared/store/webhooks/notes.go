@@ -49,26 +49,26 @@ func (s *Store) noteRecord(ctx context.Context, n webhook.Note, conditions ...ta
 		return fmt.Errorf("encode an event: %w", err)
 	}
 	changes := append(noteChanges(n),
-		table.Set(table.At(recordEvent), string(event)),
-		table.Set(table.At(recordExpires), s.base.Now().Add(webhook.KeepRecords).Unix()))
+		table.Set(table.Path{recordEvent}, string(event)),
+		table.Set(table.Path{recordExpires}, s.base.Now().Add(webhook.KeepRecords).Unix()))
 	return s.base.DB.Update(ctx, recordKey(userID, id, webhook.DeliveryID(n.Delivery)), changes, conditions...)
 }
 
 // noteChanges returns the changes that a note makes to the record of its delivery.
 func noteChanges(n webhook.Note) []table.Change {
 	changes := []table.Change{
-		table.Set(table.At(recordState), string(n.State)),
-		table.SetIfAbsent(table.At(recordCreated), n.Queued),
-		table.Set(table.At(recordNext), n.NextAttemptTime),
+		table.Set(table.Path{recordState}, string(n.State)),
+		table.SetIfAbsent(table.Path{recordCreated}, n.Queued),
+		table.Set(table.Path{recordNext}, n.NextAttemptTime),
 	}
 	if n.Number == 0 {
-		changes = append(changes, table.SetIfAbsent(table.At(recordTries), n.Number))
+		changes = append(changes, table.SetIfAbsent(table.Path{recordTries}, n.Number))
 	} else {
-		changes = append(changes, table.Set(table.At(recordTries), n.Number),
-			table.Set(table.At(attemptAttribute(n.Number%webhook.MaxAttempts)), attemptItem(n.Attempt)))
+		changes = append(changes, table.Set(table.Path{recordTries}, n.Number),
+			table.Set(table.Path{attemptAttribute(n.Number % webhook.MaxAttempts)}, attemptItem(n.Attempt)))
 	}
 	if n.State == webhook.Delivered {
-		changes = append(changes, table.Set(table.At(recordDelivered), n.Attempt.Time))
+		changes = append(changes, table.Set(table.Path{recordDelivered}, n.Attempt.Time))
 	}
 	return changes
 }

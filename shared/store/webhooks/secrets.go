@@ -52,7 +52,7 @@ func (s *Store) RotateSecret(ctx context.Context, userID, id string, r webhook.R
 			return webhook.Secrets{}, err
 		}
 		next := was.Rotate(r, s.base.Now())
-		unchanged := table.Equal(table.At(secretVersion), was.Version)
+		unchanged := table.Equal(table.Path{secretVersion}, was.Version)
 		if err := s.base.DB.Put(ctx, secretItemOf(userID, id, next), unchanged); err != nil {
 			return webhook.Secrets{}, fmt.Errorf("put the secrets of webhook %s: %w", id, err)
 		}

@@ -62,7 +62,7 @@ func addWebhook(w webhook.Webhook, exists bool) table.Write {
 		return table.Put(webhooksItem{PK: k.PK, SK: k.SK, Hooks: map[string]webhookEntry{w.ID: entry}},
 			table.ItemNotExists())
 	}
-	all, one := table.At(webhooksHooks), hookPath(w.ID)
+	all, one := table.Path{webhooksHooks}, hookPath(w.ID)
 	return table.Update(k, []table.Change{table.Set(one, entry)},
 		table.Exists(all), table.NotExists(one), table.SizeLess(all, webhook.MaxWebhooks))
 }

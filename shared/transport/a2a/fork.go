@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
@@ -18,7 +19,7 @@ import (
 // same for agents with and without A2A. It returns fault.NotFound unless id is
 // a fork for which the caller has the permission.
 func (h *handler) forkLink(ctx context.Context, id string, a access.Action) (task.Link, error) {
-	if fault.CheckID("id", id) != nil {
+	if ids.Check("id", id) != nil {
 		return task.Link{}, fault.Missing("Task")
 	}
 	of, err := h.readSession(ctx, id, a)
@@ -57,7 +58,7 @@ func (h *handler) links(ctx context.Context, contextID string) ([]task.Link, err
 		}
 		return h.onlyReadable(ctx, links)
 	}
-	if err := fault.CheckID("contextId", contextID); err != nil {
+	if err := ids.Check("contextId", contextID); err != nil {
 		return nil, err
 	}
 	of, err := h.readSession(ctx, contextID, access.ReadTasks)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
@@ -62,7 +63,7 @@ func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (tas
 	if id == "" {
 		return task.Link{}, lib.NewError(lib.ErrInvalidParams, "a task must be named")
 	}
-	if err := fault.CheckID("id", string(id)); err != nil {
+	if err := ids.Check("id", string(id)); err != nil {
 		return task.Link{}, lib.ErrTaskNotFound
 	}
 	var link task.Link

@@ -12,6 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
@@ -58,10 +59,10 @@ func (h *handler) rewind(ctx context.Context, m *lib.Message, before string) *li
 }
 
 func (h *handler) tryRewind(ctx context.Context, m *lib.Message, before string) (*lib.Task, error) {
-	if err := fault.CheckID("message.contextId", m.ContextID); err != nil {
+	if err := ids.Check("message.contextId", m.ContextID); err != nil {
 		return nil, err
 	}
-	if err := fault.CheckID("message.metadata."+convert.RewindKey, before); err != nil {
+	if err := ids.Check("message.metadata."+convert.RewindKey, before); err != nil {
 		return nil, err
 	}
 	var done session.Rewound

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
@@ -108,7 +109,7 @@ func (h *handler) checkSend(ctx context.Context, req *lib.SendMessageRequest) er
 		return lib.NewError(lib.ErrInvalidParams, "message.parts must not be empty")
 	}
 	if m.ContextID != "" {
-		if err := fault.CheckID("/message/contextId", m.ContextID); err != nil {
+		if err := ids.Check("/message/contextId", m.ContextID); err != nil {
 			return err
 		}
 	}
@@ -239,7 +240,7 @@ func (h *handler) ensureContext(ctx context.Context, id string) (session.Session
 	if !errors.Is(err, fault.Of(fault.NotFound)) {
 		return s, contextError(err)
 	}
-	if err := fault.CheckNewID("/message/contextId", id); err != nil {
+	if err := ids.CheckNew("/message/contextId", id); err != nil {
 		return session.Session{}, err
 	}
 	fresh := session.New{ID: id, UserID: user, Agent: h.agent, Nonce: h.NewID()}

@@ -7,7 +7,7 @@ package agui
 import (
 	"net/http"
 
-	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/transport/agui/convert"
 	"github.com/rethread/rethread/shared/transport/frontend"
 )
@@ -37,7 +37,7 @@ func readInput(w http.ResponseWriter, r *http.Request) (convert.Input, error) {
 // stop cancels the run in progress of a thread. Without one it does nothing.
 func (s *server) stop(w http.ResponseWriter, r *http.Request, _ string) error {
 	id := frontend.PathParameter(r, "thread_id")
-	if err := fault.CheckID("threadId", id); err != nil {
+	if err := ids.Check("threadId", id); err != nil {
 		return err
 	}
 	thread, stopped, err := s.Stop(r.Context(), id)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/agui/convert"
@@ -108,7 +109,7 @@ func (s *server) getThread(w http.ResponseWriter, r *http.Request, _ string) err
 }
 
 func (s *server) connect(w http.ResponseWriter, r *http.Request, id string, old bool) error {
-	if err := fault.CheckID("threadId", id); err != nil {
+	if err := ids.Check("threadId", id); err != nil {
 		return err
 	}
 	return s.WithLease(r.Context(), func(ctx context.Context) error {

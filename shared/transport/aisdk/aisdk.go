@@ -6,7 +6,7 @@ package aisdk
 import (
 	"net/http"
 
-	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/transport/frontend"
 )
 
@@ -26,7 +26,7 @@ func New(c frontend.Config) http.Handler {
 // sessionID returns the session that the path names.
 func sessionID(r *http.Request) (string, error) {
 	id := frontend.PathParameter(r, "session_id")
-	return id, fault.CheckID("id", id)
+	return id, ids.Check("id", id)
 }
 
 // stop cancels the run in progress of a session. Without one it does nothing.

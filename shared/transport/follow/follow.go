@@ -151,7 +151,7 @@ func (f *follower) waitToReconnect(ctx context.Context, failures *int, cause err
 // read reads the session's current state from the target's position on.
 func (f *follower) read(ctx context.Context) error {
 	isRewound := func(err error) bool { return errors.Is(err, fault.Of(fault.Conflict)) }
-	policy := retry.Policy{First: threadWait, Most: 8 * threadWait, Tries: maxThreadReads}
+	policy := retry.Policy{First: threadWait, Max: 8 * threadWait, Tries: maxThreadReads}
 	return retry.Do(ctx, policy, isRewound, func() error {
 		s, err := f.Sessions.Get(ctx, f.target.UserID, f.target.SessionID)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
@@ -18,7 +19,7 @@ import (
 // request then continues from there.
 func (b *Beginning) start(ctx context.Context, out *Begun, of session.Session, isNew bool, plan conversation.Plan, p access.Permission) error {
 	if isNew {
-		if err := fault.CheckNewID(b.In.SessionAt, b.In.SessionID); err != nil {
+		if err := ids.CheckNew(b.In.SessionAt, b.In.SessionID); err != nil {
 			return err
 		}
 		fresh := session.New{ID: b.In.SessionID, UserID: access.CallerOf(ctx).UserID, Agent: b.Agent, Nonce: b.NewID()}

@@ -14,6 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/base/problem"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/observe/logs"
 )
 
@@ -58,7 +59,7 @@ func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 // do calls do with the caller's permission for an action on a session. A session that
 // the caller may not read does not exist for the caller.
 func (s *server) do(ctx context.Context, id string, a access.Action, do func(access.Permission) error) error {
-	if err := fault.CheckID("session_id", id); err != nil {
+	if err := ids.Check("session_id", id); err != nil {
 		return err
 	}
 	logs.Add(ctx, slog.String(logs.SessionID, id))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -32,14 +33,14 @@ func forkTool() *sdk.Tool {
 }
 
 func forkRules() rules {
-	return sessionRules().with("rewind_before_invocation_id", length(0, fault.MaxID)).
-		with("name", length(0, session.MaxName)).with("request_id", length(0, fault.MaxID))
+	return sessionRules().with("rewind_before_invocation_id", length(0, ids.MaxLength)).
+		with("name", length(0, session.MaxName)).with("request_id", length(0, ids.MaxLength))
 }
 
 func (s *server) forkSession(ctx context.Context, in forkArgs) (any, error) {
 	of := session.ForkOf{SessionID: in.SessionID, DryRun: in.DryRun, Strict: true}
 	if in.Before != "" {
-		if err := fault.CheckID("rewind_before_invocation_id", in.Before); err != nil {
+		if err := ids.Check("rewind_before_invocation_id", in.Before); err != nil {
 			return nil, err
 		}
 		of.Before = &in.Before
@@ -85,13 +86,13 @@ func rewindTool() *sdk.Tool {
 }
 
 func rewindRules() rules {
-	return sessionRules().with("rewind_before_invocation_id", length(1, fault.MaxID)).
+	return sessionRules().with("rewind_before_invocation_id", length(1, ids.MaxLength)).
 		with("scopes", func(s *jsonschema.Schema) {
 			least := 1
 			s.MinItems, s.Type, s.Types = &least, "array", nil
 			s.Items.Enum = []any{"session", "user", "app"}
 		}).
-		with("on_conflict", oneOf("keep", "restore")).with("request_id", length(0, fault.MaxID))
+		with("on_conflict", oneOf("keep", "restore")).with("request_id", length(0, ids.MaxLength))
 }
 
 // rewound is the result of a rewind, or of its dry run.
@@ -108,7 +109,7 @@ func (s *server) rewindSession(ctx context.Context, in rewindArgs) (any, error) 
 	of := session.Rewind{
 		SessionID: in.SessionID, Before: in.Before, Restore: in.OnConflict == "restore", DryRun: in.DryRun, CancelRun: in.CancelRun,
 	}
-	if err := fault.CheckID("rewind_before_invocation_id", in.Before); err != nil {
+	if err := ids.Check("rewind_before_invocation_id", in.Before); err != nil {
 		return nil, err
 	}
 	for i, name := range in.Scopes {

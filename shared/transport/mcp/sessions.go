@@ -5,6 +5,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/search"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/cursor"
@@ -26,7 +27,7 @@ type listArgs struct {
 
 func listRules() rules {
 	return rules{
-		"agent": length(0, fault.MaxID), "status": oneOf(string(session.Idle), string(session.InProgress), string(session.Failed)),
+		"agent": length(0, ids.MaxLength), "status": oneOf(string(session.Idle), string(session.InProgress), string(session.Failed)),
 		"limit": number(1, maxList, defaultList), "cursor": length(0, cursor.MaxLen),
 	}
 }

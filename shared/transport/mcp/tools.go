@@ -8,7 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -40,7 +40,7 @@ func (s *server) addTools(to *sdk.Server) error {
 			sessionRules().with("limit", number(1, maxList, defaultList)), s.listArtifacts),
 		addTool(s, to, reading("read_artifact", "Read an artifact",
 			"Returns the content of an artifact, its latest version unless one is given, as a resource: text as text, anything else as base64."),
-			sessionRules().with("name", length(1, fault.MaxID)).with("version", number(0, 1<<53-1, -1)), s.readArtifact),
+			sessionRules().with("name", length(1, ids.MaxLength)).with("version", number(0, 1<<53-1, -1)), s.readArtifact),
 	)
 }
 
@@ -91,7 +91,7 @@ func (r rules) with(name string, limit func(*jsonschema.Schema)) rules {
 }
 
 // sessionRules limit the id of a session.
-func sessionRules() rules { return rules{"session_id": length(1, fault.MaxID)} }
+func sessionRules() rules { return rules{"session_id": length(1, ids.MaxLength)} }
 
 // length limits a text, in characters.
 func length(least, most int) func(*jsonschema.Schema) {

@@ -3,9 +3,9 @@ package openresponses
 import (
 	"net/http"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/openresponses/convert"
@@ -21,7 +21,7 @@ func conversation(of session.Session) map[string]any {
 // ofPath reads the session that a request's path names, for an action.
 func (s *server) ofPath(r *http.Request, a access.Action) (session.Session, error) {
 	id := frontend.PathParameter(r, "conversation_id")
-	if err := fault.CheckID("conversation_id", id); err != nil {
+	if err := ids.Check("conversation_id", id); err != nil {
 		return session.Session{}, err
 	}
 	return s.readSession(r.Context(), id, a)

@@ -12,6 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -88,7 +89,7 @@ func (c *call) newArtifact() (p artifact.Put, invocation string, err error) {
 	if p.SessionID, p.Name, err = c.artifactName(); err != nil {
 		return p, "", err
 	}
-	if err := fault.CheckNewID("name", p.Name); err != nil {
+	if err := ids.CheckNew("name", p.Name); err != nil {
 		return p, "", err
 	}
 	q, err := c.query()
@@ -99,7 +100,7 @@ func (c *call) newArtifact() (p artifact.Put, invocation string, err error) {
 		return p, "", err
 	}
 	if invocation != "" {
-		if err := fault.CheckNewID("invocation_id", invocation); err != nil {
+		if err := ids.CheckNew("invocation_id", invocation); err != nil {
 			return p, "", err
 		}
 	}

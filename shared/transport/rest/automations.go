@@ -12,7 +12,7 @@ func Automations(c Config) http.Handler {
 	a := newAPI(c)
 	all := a.ownAutomations()
 	one := all.path + "/{automation_id}"
-	a.handle(http.MethodPost, all.path, withBody(maxBody, all.whileExists(a.once(anyCaller, a.createAutomation))))
+	a.handle(http.MethodPost, all.path, withBody(maxBody, all.whileExists(a.once(repeatable{may: anyCaller}, a.createAutomation))))
 	a.handle(http.MethodGet, all.path, all.getAll)
 	a.handle(http.MethodGet, one, a.getAutomation)
 	a.handle(http.MethodPatch, one, withBody(maxBody, a.changeAutomation))

@@ -3,6 +3,7 @@ package rest
 import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -29,7 +30,7 @@ func (o object) boundary() (b boundary, err error) {
 		if !broken.Add(err) || id == nil {
 			continue
 		}
-		broken.Add(fault.CheckID(o.Pointer(name), *id))
+		broken.Add(ids.Check(o.Pointer(name), *id))
 		if b.before != nil {
 			broken.Add(fieldFault(fault.Invalid, o.Pointer(name), "must be absent beside %s, which it abbreviates", given))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/problem"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -124,7 +125,7 @@ func (c *call) pathID(name string) (string, error) {
 		}
 		id = decoded
 	}
-	return id, fault.CheckID(name, id)
+	return id, ids.Check(name, id)
 }
 
 func (c *call) sessionID() (string, error) { return c.pathID("session_id") }

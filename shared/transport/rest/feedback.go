@@ -6,6 +6,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 )
@@ -106,7 +107,7 @@ func (c *call) newFeedback() (task.Feedback, error) {
 		return task.Feedback{}, err
 	}
 	if body.Has("sessionId") {
-		if err := fault.CheckID("/sessionId", f.SessionID); err != nil {
+		if err := ids.Check("/sessionId", f.SessionID); err != nil {
 			return task.Feedback{}, err
 		}
 	}

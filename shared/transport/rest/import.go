@@ -29,7 +29,7 @@ const (
 // Import imports sessions.
 func Import(c Config) http.Handler {
 	a := newAPI(c)
-	a.handle(http.MethodPost, importPath, withBody(archive.MaxPart, a.once(anyCaller, a.importSession)))
+	a.handle(http.MethodPost, importPath, withBody(archive.MaxPart, a.once(repeatable{may: anyCaller}, a.importSession)))
 	a.handle(http.MethodPost, importPath+"/{import_id}/parts/{part}", withBody(archive.MaxPart, a.importPart))
 	a.handle(http.MethodDelete, importPath+"/{import_id}", a.abandonImport)
 	return a.mux

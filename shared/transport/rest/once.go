@@ -30,47 +30,63 @@ const (
 // created.
 type authority func(c *call) (log string, err error)
 
+// repeatable is a creating endpoint that a caller may repeat with the same key.
+type repeatable struct {
+	may      authority     // checked before a key is looked up; of the session in the path by default
+	session  access.Action // on the session in the path, if the endpoint is about one
+	rebuilds bool          // the endpoint finds its answer again, which is not stored
+}
+
 // once makes a creating endpoint safe to repeat: the same key and body get the
 // same answer. Only a success is stored; a failed request releases its key and
 // may be tried again. The permission is checked before a key is looked up, and
 // again before a stored answer is returned.
-func (a *api) once(may authority, e endpoint) endpoint { return a.onceAs(may, false, e) }
-
-func (a *api) onceAs(may authority, rebuilds bool, e endpoint) endpoint {
+func (a *api) once(r repeatable, e endpoint) endpoint {
+	plain := e
+	if r.session != "" {
+		plain = a.on(r.session, e)
+	}
+	if r.may == nil {
+		r.may = a.authorityFor(r.session)
+	}
 	return func(c *call) (*reply, error) {
 		key, err := idempotencyKey(c.Header)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if key == "" {
-			return e(c)
+		case key == "":
+			return plain(c)
 		}
 		c.key = key
-		log, err := may(c)
-		if err != nil {
-			return nil, err
-		}
-		claim := a.claim(c, log)
-		c.claim, claim.Rebuilds = claim.Name(), rebuilds
-		answer, err := a.Idempotency.Begin(c.Context(), claim)
-		if err != nil {
-			return nil, a.beginError(c, claim, err)
-		}
-		if answer == nil {
-			return a.runWithKey(c, claim, e)
-		}
-		again, err := may(c)
-		if err == nil && again != log {
-			err = fault.Missing("Session")
-		}
-		if err != nil {
-			return nil, err
-		}
-		if answer.Unkept {
-			return a.rebuild(c, claim, answer, e)
-		}
-		return replay(answer), nil
+		return a.onceByKey(c, r, e)
 	}
+}
+
+func (a *api) onceByKey(c *call, r repeatable, e endpoint) (*reply, error) {
+	log, err := r.may(c)
+	if err != nil {
+		return nil, err
+	}
+	claim := a.claim(c, log)
+	c.claim, claim.Rebuilds = claim.Name(), r.rebuilds
+	answer, err := a.Idempotency.Begin(c.Context(), claim)
+	if err != nil {
+		return nil, a.beginError(c, claim, err)
+	}
+	if answer == nil {
+		return a.runWithKey(c, claim, e)
+	}
+	again, err := r.may(c)
+	if err == nil && again != log {
+		err = fault.Missing("Session")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if answer.Unkept {
+		return a.rebuild(c, claim, answer, e)
+	}
+	return replay(answer), nil
 }
 
 // rebuild answers the repeat of a request whose answer is not stored. If nothing shows
@@ -89,33 +105,6 @@ func (a *api) rebuild(c *call, claim idempotency.Claim, answer *idempotency.Answ
 		return nil, keyInUse(idempotency.InUse(answer.Lease))
 	}
 	return a.runWithKey(c, claim, e)
-}
-
-// onceRebuilt is onceOn for endpoints that can rebuild their answer.
-func (a *api) onceRebuilt(action access.Action, e endpoint) endpoint {
-	keyed, plain := a.onceAs(a.authorityFor(action), true, e), a.on(action, e)
-	return func(c *call) (*reply, error) {
-		if len(c.Header.Values(keyHeader)) > 0 {
-			return keyed(c)
-		}
-		return plain(c)
-	}
-}
-
-// onceOn is once for endpoints of the session in the path.
-func (a *api) onceOn(action access.Action, e endpoint) endpoint {
-	return a.onceWith(a.authorityFor(action), action, e)
-}
-
-// onceWith is onceOn with a stricter authority.
-func (a *api) onceWith(may authority, action access.Action, e endpoint) endpoint {
-	keyed, plain := a.once(may, e), a.on(action, e)
-	return func(c *call) (*reply, error) {
-		if len(c.Header.Values(keyHeader)) > 0 {
-			return keyed(c)
-		}
-		return plain(c)
-	}
 }
 
 // authorityFor requires the permission for the session in the path. The

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/ids"
 )
 
 // query is the parameters of a list. Unknown ones are ignored; a repeated one
@@ -42,12 +43,12 @@ func (q query) text(name string, limit int) (string, error) {
 
 // id reads a parameter that filters by an id, "" if absent.
 func (q query) id(name string) (string, error) {
-	s, err := q.text(name, fault.MaxID)
+	s, err := q.text(name, ids.MaxLength)
 	if err != nil || !q.values.Has(name) {
 		return "", err
 	}
-	if err := fault.CheckID(name, s); err != nil {
-		return "", fault.Field(fault.Malformed, name, "is no id: 1 to %d characters, no control characters, no /", fault.MaxID)
+	if err := ids.Check(name, s); err != nil {
+		return "", fault.Field(fault.Malformed, name, "is no id: 1 to %d characters, no control characters, no /", ids.MaxLength)
 	}
 	return s, nil
 }
@@ -57,7 +58,7 @@ func (q query) choice(name string, words ...string) (string, error) {
 	if !q.values.Has(name) {
 		return words[0], nil
 	}
-	s, err := q.text(name, fault.MaxID)
+	s, err := q.text(name, ids.MaxLength)
 	if err != nil {
 		return "", err
 	}
@@ -73,7 +74,7 @@ func (q query) integer(name string, least, most, absent int64) (int64, error) {
 	if !q.values.Has(name) {
 		return absent, nil
 	}
-	s, err := q.text(name, fault.MaxID)
+	s, err := q.text(name, ids.MaxLength)
 	if err != nil {
 		return 0, err
 	}

@@ -87,7 +87,7 @@ type Agents interface {
 func Sessions(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions", withBody(maxBody, a.once(anyCaller, a.createSession)))
+		a.handle(http.MethodPost, base+"/sessions", withBody(maxBody, a.once(repeatable{may: anyCaller}, a.createSession)))
 		a.handle(http.MethodGet, base+"/sessions", a.listSessions)
 		a.handle(http.MethodGet, base+"/sessions/{session_id}", a.on(access.ReadSession, a.getSession))
 		a.handle(http.MethodPatch, base+"/sessions/{session_id}", withBody(maxBody, a.on(access.Rename, a.updateSession)))
@@ -101,7 +101,7 @@ func Sessions(c Config) http.Handler {
 func Events(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions/{session_id}/events", withBody(maxBody, a.onceRebuilt(access.AppendEvents, a.appendEvents)))
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/events", withBody(maxBody, a.once(repeatable{session: access.AppendEvents, rebuilds: true}, a.appendEvents)))
 		a.handle(http.MethodGet, base+"/sessions/{session_id}/events", a.on(access.ReadSession, a.listEvents))
 	}
 	return a.mux
@@ -111,7 +111,7 @@ func Events(c Config) http.Handler {
 func Rewind(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions/{session_id}/rewind", withBody(maxBody, a.onceOn(access.Rewind, a.rewindSession)))
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/rewind", withBody(maxBody, a.once(repeatable{session: access.Rewind}, a.rewindSession)))
 	}
 	return a.mux
 }
@@ -120,7 +120,7 @@ func Rewind(c Config) http.Handler {
 func Fork(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions/{session_id}/fork", withOptionalBody(maxBody, a.onceWith(a.forkAuthority, access.Fork, a.forkSession)))
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/fork", withOptionalBody(maxBody, a.once(repeatable{may: a.forkAuthority, session: access.Fork}, a.forkSession)))
 		a.handle(http.MethodGet, base+"/sessions/{session_id}/forks", a.on(access.ReadForks, a.getForks))
 	}
 	return a.mux
@@ -130,12 +130,12 @@ func Fork(c Config) http.Handler {
 func Tasks(c Config) http.Handler {
 	a := newAPI(c)
 	const tasks = versioned + "/sessions/{session_id}/tasks"
-	a.handle(http.MethodPost, tasks, withBody(maxTaskBody, a.onceOn(access.SaveTask, a.saveTask)))
+	a.handle(http.MethodPost, tasks, withBody(maxTaskBody, a.once(repeatable{session: access.SaveTask}, a.saveTask)))
 	a.handle(http.MethodGet, tasks, a.on(access.ReadTasks, a.listTasks))
 	a.handle(http.MethodGet, tasks+"/{task_id}", a.on(access.ReadTasks, a.getTask))
 	a.handle(http.MethodDelete, tasks+"/{task_id}", a.on(access.DeleteTask, a.deleteTask))
 	a.handle(http.MethodGet, versioned+"/sessions/{session_id}/messages", a.on(access.ReadTasks, a.listMessages))
-	a.handle(http.MethodPost, versioned+"/feedback", withBody(maxBody, a.once(a.feedbackAuthority, a.giveFeedback)))
+	a.handle(http.MethodPost, versioned+"/feedback", withBody(maxBody, a.once(repeatable{may: a.feedbackAuthority}, a.giveFeedback)))
 	a.handle(http.MethodGet, versioned+"/feedback", a.listFeedback)
 	a.handle(http.MethodGet, bare+"/sessions/{session_id}/tasks", a.on(access.ReadTasks, a.listA2ATasks))
 	a.handle(http.MethodPost, bare+"/tasks", withBody(maxTaskBody, a.saveA2ATask))

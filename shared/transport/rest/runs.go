@@ -18,12 +18,12 @@ func Runs(c Config) http.Handler {
 		a.handle(http.MethodGet, base+"/sessions/{session_id}/thread", a.on(access.ReadSession, a.getThread))
 		runs := base + "/sessions/{session_id}/runs"
 		a.handle(http.MethodGet, runs, a.on(access.ReadRun, a.listRuns))
-		a.handle(http.MethodPost, runs, withBody(maxBody, a.onceOn(access.StartRun, a.startRun)))
+		a.handle(http.MethodPost, runs, withBody(maxBody, a.once(repeatable{session: access.StartRun}, a.startRun)))
 		a.handle(http.MethodGet, runs+"/{run_id}", a.on(access.ReadRun, a.getRun))
 		a.handle(http.MethodPatch, runs+"/{run_id}", withBody(maxBody, a.on(access.PushRun, a.updateRun)))
 		a.handle(http.MethodPost, runs+"/{run_id}/cancel", withOptionalBody(maxBody, a.on(access.CancelRun, a.cancelRun)))
-		a.handle(http.MethodPost, runs+"/{run_id}/deltas", withBody(maxBody, a.onceOn(access.PushRun, a.pushDeltas)))
-		a.handle(http.MethodPost, runs+"/{run_id}/events", withBody(maxBody, a.onceOn(access.PushRun, a.pushEvents)))
+		a.handle(http.MethodPost, runs+"/{run_id}/deltas", withBody(maxBody, a.once(repeatable{session: access.PushRun}, a.pushDeltas)))
+		a.handle(http.MethodPost, runs+"/{run_id}/events", withBody(maxBody, a.once(repeatable{session: access.PushRun}, a.pushEvents)))
 	}
 	return a.mux
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -97,7 +98,7 @@ func (c *call) push() (p push, err error) {
 	if p.itemID, err = body.RequiredText("item_id"); err != nil {
 		return p, err
 	}
-	if err := fault.CheckNewID("/item_id", p.itemID); err != nil {
+	if err := ids.CheckNew("/item_id", p.itemID); err != nil {
 		return p, err
 	}
 	if p.author, err = body.name("author"); err != nil {

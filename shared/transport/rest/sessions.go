@@ -9,6 +9,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/observe/logs"
 )
@@ -106,7 +107,7 @@ func (a *api) listSessions(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	agent, err := q.text("agent", fault.MaxID)
+	agent, err := q.text("agent", ids.MaxLength)
 	if err != nil {
 		return nil, err
 	}

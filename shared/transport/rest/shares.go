@@ -17,7 +17,7 @@ const sharesPath = versioned + "/sessions/{session_id}/shares"
 // Shares handles access of other users to sessions. Only owners can share.
 func Shares(c Config) http.Handler {
 	a := newAPI(c)
-	a.handle(http.MethodPost, sharesPath, withBody(maxBody, a.onceOn(access.Share, a.shareSession)))
+	a.handle(http.MethodPost, sharesPath, withBody(maxBody, a.once(repeatable{session: access.Share}, a.shareSession)))
 	a.handle(http.MethodGet, sharesPath, a.on(access.Share, a.listShares))
 	a.handle(http.MethodDelete, sharesPath+"/{share_id}", a.on(access.Share, a.revokeShare))
 	a.handle(http.MethodPost, versioned+"/shares/accept", withBody(maxBody, a.acceptShare))

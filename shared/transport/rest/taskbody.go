@@ -6,6 +6,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
@@ -25,7 +26,7 @@ func (o object) taskSave(user, sessionID string) (task.Save, error) {
 	var err error
 	save.Task.ID, err = o.RequiredText("task_id")
 	if broken.Add(err) {
-		broken.Add(fault.CheckNewID(o.Pointer("task_id"), save.Task.ID))
+		broken.Add(ids.CheckNew(o.Pointer("task_id"), save.Task.ID))
 	}
 	save.Task.UserMessage, err = o.userMessage()
 	broken.Add(err)

@@ -13,17 +13,17 @@ func Webhooks(c Config) http.Handler {
 	a := newAPI(c)
 	all := a.ownWebhooks()
 	one := all.path + "/{webhook_id}"
-	a.handle(http.MethodPost, all.path, withBody(maxWebhookBody, a.withSecret(all.whileExists(a.once(anyCaller, a.createWebhook)))))
+	a.handle(http.MethodPost, all.path, withBody(maxWebhookBody, a.withSecret(all.whileExists(a.once(repeatable{may: anyCaller}, a.createWebhook)))))
 	a.handle(http.MethodGet, all.path, all.getAll)
 	a.handle(http.MethodGet, one, all.getOne)
 	a.handle(http.MethodPatch, one, withBody(maxWebhookBody, a.changeWebhook))
 	a.handle(http.MethodDelete, one, all.deleteOne)
-	a.handle(http.MethodPost, one+"/test", a.once(a.ownsWebhook, a.testWebhook))
+	a.handle(http.MethodPost, one+"/test", a.once(repeatable{may: a.ownsWebhook}, a.testWebhook))
 	a.handle(http.MethodGet, one+"/secret", a.getSecret)
-	a.handle(http.MethodPost, one+"/secret/rotate", withOptionalBody(maxWebhookBody, a.withCurrentSecret(a.once(a.ownsWebhook, a.rotateSecret))))
+	a.handle(http.MethodPost, one+"/secret/rotate", withOptionalBody(maxWebhookBody, a.withCurrentSecret(a.once(repeatable{may: a.ownsWebhook}, a.rotateSecret))))
 	a.handle(http.MethodGet, one+"/deliveries", a.listDeliveries)
 	a.handle(http.MethodGet, one+"/deliveries/{delivery_id}", a.getDelivery)
-	a.handle(http.MethodPost, one+"/deliveries/{delivery_id}/replay", a.once(a.ownsWebhook, a.replayDelivery))
+	a.handle(http.MethodPost, one+"/deliveries/{delivery_id}/replay", a.once(repeatable{may: a.ownsWebhook}, a.replayDelivery))
 	return a.mux
 }
 

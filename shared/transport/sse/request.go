@@ -9,6 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/client/tokens"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -41,7 +42,7 @@ func readRequest(event events.APIGatewayProxyRequest, caller access.Caller) (req
 		return request{}, fault.Field(fault.Malformed, "session_id", "must be percent-encoded UTF-8")
 	}
 	req := request{sessionID: id, caller: caller}
-	if err := fault.CheckID("session_id", req.sessionID); err != nil {
+	if err := ids.Check("session_id", req.sessionID); err != nil {
 		return req, err
 	}
 	if req.caller.Token, err = tokens.Carried(header, query); err != nil {
@@ -76,7 +77,7 @@ func (r *request) set(name, value string) error {
 		return r.setCursor(value, name)
 	}
 	r.from.LastItemID = value
-	return fault.CheckID(name, value)
+	return ids.Check(name, value)
 }
 
 func (r *request) setCursor(value, name string) error {

@@ -26,7 +26,7 @@ func (c Config) subscribe(ctx context.Context, req request, from watch.From) (*s
 	var refused *subscription.RefusedError
 	failed := func(err error) bool { return !errors.As(err, &refused) }
 	var source *subscription.Subscription
-	err := retry.Do(ctx, retry.Policy{First: openWait, Most: 2 * openWait, Tries: openTries}, failed, func() (err error) {
+	err := retry.Do(ctx, retry.Policy{First: openWait, Max: 2 * openWait, Tries: openTries}, failed, func() (err error) {
 		source, err = api.Open(ctx, req.caller, req.sessionID, from)
 		return err
 	})

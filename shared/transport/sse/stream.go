@@ -159,7 +159,7 @@ func (s *stream) reopen(ctx context.Context) (source *subscription.Subscription,
 	if err := sleep.For(ctx, sleep.Jitter(2*s.Retry)); err != nil {
 		return nil, err
 	}
-	policy := retry.Policy{First: 4 * s.Retry, Most: s.Retry << maxRetries, Tries: maxRetries}
+	policy := retry.Policy{First: 4 * s.Retry, Max: s.Retry << maxRetries, Tries: maxRetries}
 	err = retry.Do(ctx, policy, nil, func() error {
 		var why *refusal
 		source, why = s.subscribe(ctx, s.request, from)

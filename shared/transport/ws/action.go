@@ -5,6 +5,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
@@ -109,7 +110,7 @@ func (m members) id(name string, into *string) error {
 	var s string
 	err := m.Take(name, &s, "a string")
 	if err == nil && m.Has(name) {
-		err = fault.CheckID("/"+name, s)
+		err = ids.Check("/"+name, s)
 	}
 	if err == nil {
 		*into = s
@@ -121,8 +122,8 @@ func (m members) id(name string, into *string) error {
 func (m members) requestID(into *string) error {
 	var s string
 	err := m.Take("request_id", &s, "a string")
-	if n := utf8.RuneCountInString(s); err == nil && m.Has("request_id") && (n == 0 || n > fault.MaxID) {
-		err = fault.Field(fault.Invalid, "/request_id", "must be 1 to %d characters", fault.MaxID)
+	if n := utf8.RuneCountInString(s); err == nil && m.Has("request_id") && (n == 0 || n > ids.MaxLength) {
+		err = fault.Field(fault.Invalid, "/request_id", "must be 1 to %d characters", ids.MaxLength)
 	}
 	if err == nil {
 		*into = s

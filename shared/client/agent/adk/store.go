@@ -6,10 +6,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/output"
 	"github.com/rethread/rethread/shared/domain/content"
+	"github.com/rethread/rethread/shared/domain/ids"
 )
 
 // store stores a whole event, which completes the item in progress if there is one.
@@ -46,7 +46,7 @@ func (r *reader) store(o *streamEvent) error {
 }
 
 // usable reports whether an event of ADK's can have its id here, too.
-func (r *reader) usable(id string) bool { return id != r.last && fault.CheckNewID("", id) == nil }
+func (r *reader) usable(id string) bool { return id != r.last && ids.CheckNew("", id) == nil }
 
 // keep stores an artifact as an event with its content.
 func (r *reader) keep(o *streamEvent, name string, version json.Number) error {

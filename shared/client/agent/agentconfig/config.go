@@ -12,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -109,7 +110,7 @@ func Parse(config string, lookup func(string) (string, bool)) (Agents, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		at := "/" + jsonx.EscapePointer(name)
-		if err := fault.CheckAgent(at, name); err != nil {
+		if err := ids.CheckAgent(at, name); err != nil {
 			return nil, err
 		}
 		members, err := jsonx.ParseObjectWith(agents[name], at, invalid)

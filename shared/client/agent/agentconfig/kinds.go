@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -106,7 +106,7 @@ func (r *reader) card(agent string) string {
 // app reads the name of an app of ADK's.
 func (r *reader) app() string {
 	name := r.text("app")
-	if err := fault.CheckID("", name); err != nil {
+	if err := ids.Check("", name); err != nil {
 		r.fail("app", "must be the name of an app of ADK's")
 	}
 	return name

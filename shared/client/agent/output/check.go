@@ -9,6 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -19,7 +20,7 @@ const maxRole = 32
 // checkItem returns an error for the member of an item that breaks a rule.
 func checkItem(i run.ItemStart) error {
 	if i.ID != "" {
-		if err := fault.CheckNewID("/id", i.ID); err != nil {
+		if err := ids.CheckNew("/id", i.ID); err != nil {
 			return err
 		}
 	}

@@ -160,7 +160,7 @@ var errLeftOver = errors.New("a part of a batch is left over")
 func untilProcessed(ctx context.Context, left int, send func() (left int, err error)) error {
 	failures := 0
 	leftOver := func(err error) bool { return errors.Is(err, errLeftOver) }
-	err := retry.Do(ctx, retry.Policy{First: shortestWait, Most: longestWait}, leftOver, func() error {
+	err := retry.Do(ctx, retry.Policy{First: shortestWait, Max: longestWait}, leftOver, func() error {
 		now, err := send()
 		if err != nil || now == 0 {
 			return err

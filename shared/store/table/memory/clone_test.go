@@ -62,7 +62,7 @@ func TestFeed(t *testing.T) {
 	k := table.NewKey("p", "s")
 	mustWrite(t, e, table.Put(record{"p", "s", "g", "1"}))
 	mustWrite(t, e, table.Put(record{"p", "s", "g", "1"})) // unchanged
-	mustWrite(t, e, table.Update(k, []table.Change{table.Set(table.At("GSK"), "2")}))
+	mustWrite(t, e, table.Update(k, []table.Change{table.Set(table.Path{"GSK"}, "2")}))
 	mustWrite(t, e, table.Delete(k))
 	mustWrite(t, e, table.Delete(k)) // already deleted
 	if d := cmp.Diff([]string{">1", "1>2", "2>"}, notified); d != "" {

@@ -16,8 +16,8 @@ func limits(t *trial) {
 	t.says("an item has up to 400 KB", func(t *trial) {
 		t.done(table.Put(item("a", table.Item{"x": text(full)})))
 		t.fails(table.Put(item("a", table.Item{"x": text(full + "x")})), table.ErrTooLarge)
-		t.fails(table.Update(key("a"), []table.Change{table.Set(table.At("y"), "")}), table.ErrTooLarge)
-		err := t.transact("", table.Update(key("a"), []table.Change{table.Set(table.At("y"), "")}))
+		t.fails(table.Update(key("a"), []table.Change{table.Set(table.Path{"y"}, "")}), table.ErrTooLarge)
+		err := t.transact("", table.Update(key("a"), []table.Change{table.Set(table.Path{"y"}, "")}))
 		if !errors.Is(err, table.ErrTooLarge) {
 			t.Errorf("in a transaction: %v", err)
 		}
@@ -66,7 +66,7 @@ func units(t *trial) {
 	t.says("a write costs a unit for each kilobyte of the larger item, at least one", func(t *trial) {
 		costs(t, t.done(table.Delete(key("a"))), 0, 1)
 		costs(t, t.done(table.Put(item("a", kilo(3)))), 0, 3)
-		costs(t, t.done(table.Update(key("a"), []table.Change{table.Set(table.At("y"), 1)})), 0, 4)
+		costs(t, t.done(table.Update(key("a"), []table.Change{table.Set(table.Path{"y"}, 1)})), 0, 4)
 		costs(t, t.done(table.Put(item("a", nil))), 0, 4)
 	})
 	t.says("a failed condition costs as much", func(t *trial) {
@@ -127,7 +127,6 @@ func units(t *trial) {
 }
 
 func refusals(t *trial) {
-	at := table.At
 	t.says("values that no table accepts are invalid", func(t *trial) {
 		deep := text("x")
 		for range 32 {

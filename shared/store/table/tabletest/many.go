@@ -17,7 +17,7 @@ func transactions(t *trial) {
 	t.says("all writes happen", func(t *trial) {
 		t.done(table.Put(item("gone", nil)))
 		err := t.transact("", table.Put(item("a", nil)), table.Delete(key("gone")), table.Check(key("none"), table.ItemNotExists()),
-			table.Update(key("b"), []table.Change{table.Add(table.At("n"), 1)}, table.ItemNotExists()))
+			table.Update(key("b"), []table.Change{table.Add(table.Path{"n"}, 1)}, table.ItemNotExists()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +27,7 @@ func transactions(t *trial) {
 	})
 	t.says("no write happens if one fails, and the error lists the failures and the stored items", func(t *trial) {
 		err := t.transact("", table.Put(item("c", nil)), table.Put(item("a", nil), table.ItemNotExists()),
-			table.Check(key("none"), table.ItemExists()), table.Delete(key("b"), table.Equal(table.At("n"), 2)))
+			table.Check(key("none"), table.ItemExists()), table.Delete(key("b"), table.Equal(table.Path{"n"}, 2)))
 		var failed *table.ConditionError
 		if !errors.As(err, &failed) {
 			t.Fatal(err)
@@ -39,13 +39,13 @@ func transactions(t *trial) {
 	})
 	t.says("an invalid write takes precedence over failed conditions", func(t *trial) {
 		err := t.transact("", table.Put(item("a", nil), table.ItemNotExists()),
-			table.Update(key("c"), []table.Change{table.Set(table.At("no", "k"), 1)}))
+			table.Update(key("c"), []table.Change{table.Set(table.Path{"no", "k"}, 1)}))
 		if !errors.Is(err, table.ErrInvalid) || errors.Is(err, table.ErrConditionFailed) {
 			t.Error(err)
 		}
 	})
 	t.says("a repeat with the same token succeeds and changes nothing", func(t *trial) {
-		once := []table.Write{table.Update(key("t"), []table.Change{table.Add(table.At("n"), 1)}, table.ItemNotExists())}
+		once := []table.Write{table.Update(key("t"), []table.Change{table.Add(table.Path{"n"}, 1)}, table.ItemNotExists())}
 		if err := errors.Join(t.transact("token", once...), t.transact("token", once...)); err != nil {
 			t.Error(err)
 		}
@@ -137,9 +137,9 @@ func index(t *trial) {
 		ask(t, projected("b", "1"), projected("a", "2"))
 	})
 	t.says("items move within it and leave it", func(t *trial) {
-		t.done(table.Update(key("b"), []table.Change{table.Set(table.At("GSK"), "3")}))
+		t.done(table.Update(key("b"), []table.Change{table.Set(table.Path{"GSK"}, "3")}))
 		ask(t, projected("a", "2"), projected("b", "3"))
-		t.done(table.Update(key("a"), []table.Change{table.Remove(table.At("GPK"))}))
+		t.done(table.Update(key("a"), []table.Change{table.Remove(table.Path{"GPK"})}))
 		t.done(table.Delete(key("b")))
 		ask(t)
 	})
@@ -147,7 +147,7 @@ func index(t *trial) {
 		for _, v := range []table.Item{{"GSK": text("")}, {"GPK": number("1")}, {"GSK": text(strings.Repeat("x", 1025))}} {
 			t.fails(table.Put(item("d", v)), table.ErrInvalid)
 			for name, one := range v {
-				t.fails(table.Update(key("d"), []table.Change{table.Set(table.At(name), one)}), table.ErrInvalid)
+				t.fails(table.Update(key("d"), []table.Change{table.Set(table.Path{name}, one)}), table.ErrInvalid)
 			}
 		}
 	})
@@ -204,7 +204,7 @@ func batches(t *trial) {
 	t.says("conditions, updates and duplicate items are refused", func(t *trial) {
 		for i, w := range [][]table.Write{
 			{table.Put(item("a", nil), table.ItemExists())},
-			{table.Update(key("a"), []table.Change{table.Add(table.At("n"), 1)})},
+			{table.Update(key("a"), []table.Change{table.Add(table.Path{"n"}, 1)})},
 			{table.Put(item("a", nil)), table.Delete(key("a"))},
 			{table.Check(key("a"), table.ItemExists())},
 		} {

@@ -37,7 +37,7 @@ func (g *generator) member() string {
 func (g *generator) path() table.Path {
 	name := g.member()
 	if name == "m" && g.below(4) > 0 {
-		p := table.At("m", g.one("n", "s", "ss", "m", "a.b"))
+		p := table.Path{"m", g.one("n", "s", "ss", "m", "a.b")}
 		if p[1] == "m" {
 			p = append(p, g.one("n", "s"))
 		}
@@ -46,7 +46,7 @@ func (g *generator) path() table.Path {
 	if g.rarely() {
 		return table.Path{name, g.one("k", "")}
 	}
-	return table.At(name)
+	return table.Path{name}
 }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
@@ -186,9 +186,9 @@ func (g *generator) change(k table.Key) table.Change {
 	case 4:
 		return table.Append(p, g.value("n", k, 1), g.value("s", k, 1))
 	case 5:
-		return table.AddToSet(table.At(g.one("ss", "ss", "n")), g.strings()...)
+		return table.AddToSet(table.Path{g.one("ss", "ss", "n")}, g.strings()...)
 	case 6:
-		return table.RemoveFromSet(table.At(g.one("ss", "ss", "x")), g.strings()...)
+		return table.RemoveFromSet(table.Path{g.one("ss", "ss", "x")}, g.strings()...)
 	}
 	return table.Remove(p)
 }

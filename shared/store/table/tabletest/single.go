@@ -38,7 +38,7 @@ func items(t *trial) {
 			t.done(table.Update(key("d"), []table.Change{table.Set(p, "new")}, table.Exists(p)))
 			t.done(table.Delete(key("none"), table.NotExists(p)))
 		}
-		t.finds(table.Delete(key("d"), table.NotEqual(table.At(":e", "f.g"), "new")), item("d", table.Item{
+		t.finds(table.Delete(key("d"), table.NotEqual(table.Path{":e", "f.g"}, "new")), item("d", table.Item{
 			"a.b": text("new"), "c[0]": text("new"), "#d": text("new"), "size": text("new"), ":e": object(table.Item{"f.g": text("new")}),
 		}))
 	})
@@ -50,7 +50,6 @@ func conditions(t *trial) {
 		"m": object(table.Item{"k": text("v"), "deep": object(table.Item{"n": number("10")})}),
 	})
 	t.done(table.Put(stored))
-	at := table.At
 	for sentence, cases := range map[string]struct{ hold, fail []table.Condition }{
 		"members exist or do not exist": {
 			[]table.Condition{table.ItemExists(), table.Exists(at("n")), table.Exists(at("m", "deep", "n")), table.NotExists(at("s", "k")), table.NotExists(at("no", "k"))},
@@ -108,7 +107,6 @@ func conditions(t *trial) {
 }
 
 func changes(t *trial) {
-	at := table.At
 	update := func(t *trial, changes ...table.Change) { t.Helper(); t.done(table.Update(key("a"), changes)) }
 	t.says("an update creates a missing item, with only its key if it only removes members", func(t *trial) {
 		t.done(table.Update(key("only"), []table.Change{table.Remove(at("x")), table.RemoveFromSet(at("s"), "a")}))
@@ -160,9 +158,9 @@ func numbers(t *trial) {
 	}
 	t.says("a sum has at most 38 digits", func(t *trial) {
 		t.done(table.Put(item("n", table.Item{"n": number("99999999999999999999999999999999999999")})))
-		t.done(table.Update(key("n"), []table.Change{table.Add(table.At("n"), 1)}))
+		t.done(table.Update(key("n"), []table.Change{table.Add(table.Path{"n"}, 1)}))
 		t.holds(key("n"), item("n", table.Item{"n": number("100000000000000000000000000000000000000")}))
-		t.fails(table.Update(key("n"), []table.Change{table.Add(table.At("n"), 1)}), table.ErrInvalid)
+		t.fails(table.Update(key("n"), []table.Change{table.Add(table.Path{"n"}, 1)}), table.ErrInvalid)
 	})
 }
 
@@ -189,3 +187,5 @@ func ended(t *trial) context.Context {
 	cancel()
 	return ctx
 }
+
+func at(names ...string) table.Path { return names }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
@@ -29,13 +30,13 @@ func ParseInput(body []byte) (in Input, err error) {
 	if in.SessionID, err = o.RequiredText("threadId"); err != nil {
 		return in, err
 	}
-	if err = fault.CheckID(in.SessionAt, in.SessionID); err != nil {
+	if err = ids.Check(in.SessionAt, in.SessionID); err != nil {
 		return in, err
 	}
 	if in.RunID, err = o.RequiredText("runId"); err != nil {
 		return in, err
 	}
-	if err = fault.CheckNewID("/runId", in.RunID); err != nil {
+	if err = ids.CheckNew("/runId", in.RunID); err != nil {
 		return in, err
 	}
 	in.Old = jsonx.IsNull(o.Members["protocolVersion"])

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
@@ -61,7 +62,7 @@ func ParseRequest(body []byte) (r Request, err error) {
 	if r.ID, err = o.RequiredText("id"); err != nil {
 		return r, err
 	}
-	if err = fault.CheckID("/id", r.ID); err != nil {
+	if err = ids.Check("/id", r.ID); err != nil {
 		return r, err
 	}
 	if r.MessageID, err = o.Text("messageId"); err != nil {
@@ -118,5 +119,5 @@ func (r *Request) takeOwn(o jsonx.Object) error {
 	if r.RunID, err = own.Text("run_id"); err != nil || r.RunID == "" {
 		return err
 	}
-	return fault.CheckNewID("/rethread/run_id", r.RunID)
+	return ids.CheckNew("/rethread/run_id", r.RunID)
 }

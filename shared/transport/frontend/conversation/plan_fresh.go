@@ -5,6 +5,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/content"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -36,7 +37,7 @@ func (in Input) fresh(t *Thread, from int) ([]session.Event, error) {
 		if len(parts) == 0 {
 			continue
 		}
-		if err := fault.CheckSegment(m.At+"/id", m.ID); err != nil {
+		if err := ids.CheckSegment(m.At+"/id", m.ID); err != nil {
 			return nil, err
 		}
 		e, err := inputEvent(m.ID, parts)

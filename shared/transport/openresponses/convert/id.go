@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -32,7 +32,7 @@ func ParseID(text string) (ID, bool) {
 		return ID{}, false
 	}
 	parts := strings.Split(string(raw), "/")
-	if len(parts) != 3 || fault.CheckID("", parts[0]) != nil || fault.CheckID("", parts[1]) != nil {
+	if len(parts) != 3 || ids.Check("", parts[0]) != nil || ids.Check("", parts[1]) != nil {
 		return ID{}, false
 	}
 	after, err := strconv.ParseInt(parts[2], 36, 64)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
@@ -141,7 +142,7 @@ func conversationOf(o jsonx.Object) (id string, err error) {
 			return "", err
 		}
 	}
-	return id, fault.CheckID("/conversation", id)
+	return id, ids.Check("/conversation", id)
 }
 
 // Limits of metadata.

@@ -20,70 +20,70 @@ import (
 // stored after those that the item has by then.
 
 const (
-	// keptPushes is how many items a process keeps, each of run.MaxItem at most.
-	keptPushes = 16
-	// keptPushLife is how long an item is kept that nothing is pushed to.
-	keptPushLife = time.Minute
+	// maxOpenItems is how many items a process keeps, each of run.MaxItem at most.
+	maxOpenItems = 16
+	// openItemLife is how long an item is kept that nothing is pushed to.
+	openItemLife = time.Minute
 )
 
-// pushKey identifies an item in progress by what a push names.
-type pushKey struct{ user, session, run, item string }
+// openItemKey identifies an item in progress by what a push names.
+type openItemKey struct{ user, session, run, item string }
 
-// pushes are the items that were pushed to last. It is safe for concurrent use; an
+// openItems are the items that were pushed to last. It is safe for concurrent use; an
 // item is taken out while a request uses it.
-type pushes struct {
+type openItems struct {
 	mu   sync.Mutex
-	kept map[pushKey]keptPush
+	kept map[openItemKey]openItem
 }
 
-type keptPush struct {
+type openItem struct {
 	item *eventlog.Item
 	at   time.Time
 }
 
-func pushKeyOf(ref run.Ref, itemID string) pushKey {
-	return pushKey{ref.UserID, ref.SessionID, ref.RunID, itemID}
+func openItemKeyOf(ref run.Ref, itemID string) openItemKey {
+	return openItemKey{ref.UserID, ref.SessionID, ref.RunID, itemID}
 }
 
 // take returns an item and forgets it; nil if there is none.
-func (p *pushes) take(k pushKey, now time.Time) *eventlog.Item {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	found, ok := p.kept[k]
+func (o *openItems) take(k openItemKey, now time.Time) *eventlog.Item {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	found, ok := o.kept[k]
 	if !ok {
 		return nil
 	}
-	delete(p.kept, k)
-	if now.Sub(found.at) > keptPushLife {
+	delete(o.kept, k)
+	if now.Sub(found.at) > openItemLife {
 		return nil
 	}
 	return found.item
 }
 
 // keep keeps an item, in place of the oldest one if there are too many.
-func (p *pushes) keep(k pushKey, it *eventlog.Item, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.kept[k] = keptPush{it, now}
-	if len(p.kept) <= keptPushes {
+func (o *openItems) keep(k openItemKey, it *eventlog.Item, now time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept[k] = openItem{it, now}
+	if len(o.kept) <= maxOpenItems {
 		return
 	}
 	oldest := k
-	for other, kept := range p.kept {
-		if kept.at.Before(p.kept[oldest].at) {
+	for other, kept := range o.kept {
+		if kept.at.Before(o.kept[oldest].at) {
 			oldest = other
 		}
 	}
-	delete(p.kept, oldest)
+	delete(o.kept, oldest)
 }
 
 // OpenPush implements run.Store.
 func (s *Store) OpenPush(ctx context.Context, ref run.Ref, itemID string, offset *int64) (run.Run, run.Item, error) {
-	it := s.pushes.take(pushKeyOf(ref, itemID), s.Now())
+	it := s.openItems.take(openItemKeyOf(ref, itemID), s.Now())
 	if it != nil && (offset == nil || it.Offset() == *offset) && s.stillPushable(ctx, it) {
 		return it.Producer.(*runningItem).active.Run(), it, nil
 	}
-	h, at, a, err := s.ReadSettled(ctx, ref.UserID, ref.SessionID)
+	h, head, a, err := s.ReadSettled(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
 		return run.Run{}, nil, err
 	}
@@ -94,7 +94,7 @@ func (s *Store) OpenPush(ctx context.Context, ref run.Ref, itemID string, offset
 	if a.Mode != run.External {
 		return a.Run(), nil, nil
 	}
-	it, err = s.openItem(ctx, h, at, a)
+	it, err = s.openItem(ctx, h, head, a)
 	if err != nil || it == nil || it.ID() != itemID {
 		return a.Run(), nil, s.sessions.NotFoundIfDeleted(ctx, h, err)
 	}
@@ -115,7 +115,7 @@ func (s *Store) KeepPush(pushed run.Item) {
 		return
 	}
 	if by, ok := it.Producer.(*runningItem); ok && by.Shared() {
-		s.pushes.keep(pushKeyOf(by.ref, it.ID()), it, s.Now())
+		s.openItems.keep(openItemKeyOf(by.ref, it.ID()), it, s.Now())
 	}
 }
 
@@ -154,7 +154,7 @@ func (r *runningItem) Renew(ctx context.Context) error {
 	if until-a.Lease < s.lease.Milliseconds()/renewEarly {
 		return nil
 	}
-	lease := table.At(activeLease)
+	lease := table.Path{activeLease}
 	err := s.DB.Update(ctx, keys.RunKey(r.log), []table.Change{table.Set(lease, until)},
 		isRun(a), table.Greater(lease, s.Millis()-s.grace(a)))
 	if errors.Is(err, table.ErrConditionFailed) {
