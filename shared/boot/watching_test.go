@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -69,7 +70,7 @@ func (w *watched) mustRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"Hello, ", "world"} {
-		if _, err := item.Flush(ctx, []run.Delta{{Text: text}}); err != nil {
+		if _, err := item.Flush(ctx, []content.Delta{{Text: text}}); err != nil {
 			t.Fatal(err)
 		}
 	}

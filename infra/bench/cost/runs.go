@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -116,13 +117,13 @@ func (m *measurement) stream(ctx context.Context, tokens int, every time.Duratio
 		return err
 	}
 	words := m.tokens(tokens)
-	if _, err := it.Flush(ctx, []run.Delta{{Text: words[0]}}); err != nil { // the first at once
+	if _, err := it.Flush(ctx, []content.Delta{{Text: words[0]}}); err != nil { // the first at once
 		return err
 	}
 	flushes := int(time.Duration(tokens) * time.Second / tokensPerSecond / every)
 	for n := range flushes {
 		from, to := max(1, n*tokens/flushes), (n+1)*tokens/flushes
-		if _, err := it.Flush(ctx, []run.Delta{{Text: strings.Join(words[from:to], "")}}); err != nil {
+		if _, err := it.Flush(ctx, []content.Delta{{Text: strings.Join(words[from:to], "")}}); err != nil {
 			return err
 		}
 		if n > 0 && n%int(renewEvery/every) == 0 {

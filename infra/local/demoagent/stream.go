@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // parseEvents parses a request of the agent protocol.
@@ -64,7 +64,7 @@ func (v *agentProtocol) begin() error {
 	return v.wire.send("item", `{"author":"demo","role":"model"}`)
 }
 
-func (v *agentProtocol) append(kind string, d run.Delta) error {
+func (v *agentProtocol) append(kind string, d content.Delta) error {
 	if v.kind != kind && v.kind != "" {
 		v.part++
 	}
@@ -73,13 +73,13 @@ func (v *agentProtocol) append(kind string, d run.Delta) error {
 }
 
 func (v *agentProtocol) think(text string) error {
-	return v.append("thought", run.Delta{Thought: true, Text: text})
+	return v.append("thought", content.Delta{Thought: true, Text: text})
 }
 
-func (v *agentProtocol) say(text string) error { return v.append("text", run.Delta{Text: text}) }
+func (v *agentProtocol) say(text string) error { return v.append("text", content.Delta{Text: text}) }
 
 func (v *agentProtocol) call(id, name, args string) error {
-	return v.append("call", run.Delta{Call: &run.Call{ID: id, Name: name, ArgsText: args}})
+	return v.append("call", content.Delta{Call: &content.CallDelta{ID: id, Name: name, ArgsText: args}})
 }
 
 // state completes the item with a state change.

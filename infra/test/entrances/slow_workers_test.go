@@ -22,6 +22,7 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -228,7 +229,7 @@ func (a streaming) Run(ctx context.Context, _ run.Request, emit func(run.Output)
 			return ctx.Err()
 		case <-time.After(100 * time.Millisecond):
 		}
-		if err := emit(run.Output{Delta: &run.Delta{Text: "word "}}); err != nil {
+		if err := emit(run.Output{Delta: &content.Delta{Text: "word "}}); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/stores"
@@ -48,7 +49,7 @@ func (w *Worker) Begin(t testing.TB) {
 // Write adds a text to the item.
 func (w *Worker) Write(t testing.TB, text string) {
 	t.Helper()
-	if _, err := w.item.Flush(t.Context(), []run.Delta{{Text: text}}); err != nil {
+	if _, err := w.item.Flush(t.Context(), []content.Delta{{Text: text}}); err != nil {
 		t.Fatal(err)
 	}
 }

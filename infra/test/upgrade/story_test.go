@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -177,13 +178,13 @@ func (talker) Agent(name string) (run.Agent, bool) { return talker{name == "fail
 func (a talker) Run(_ context.Context, req run.Request, emit func(run.Output) error) error {
 	errs := []error{
 		emit(run.Output{Item: &run.ItemStart{ID: "think-" + req.RunID, Author: "helper", Role: "model"}}),
-		emit(run.Output{Delta: &run.Delta{Thought: true, Text: "thinking"}}),
+		emit(run.Output{Delta: &content.Delta{Thought: true, Text: "thinking"}}),
 	}
 	if a.failing {
 		return errors.Join(append(errs, errors.New("the agent is tired"))...)
 	}
 	for i := range 12 {
-		errs = append(errs, emit(run.Output{Delta: &run.Delta{Part: 1, Text: fmt.Sprintf("Sentence %d. ", i)}}))
+		errs = append(errs, emit(run.Output{Delta: &content.Delta{Part: 1, Text: fmt.Sprintf("Sentence %d. ", i)}}))
 	}
 	for i, parts := range []string{`[{"functionCall":{"id":"c1","name":"query","args":{"quarter":4}}}]`, `[{"text":"Final words."}]`} {
 		whole, err := session.ParseEvent(json.RawMessage(fmt.Sprintf(

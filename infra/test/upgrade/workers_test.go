@@ -16,6 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/client/webhookhttp"
 	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/domain/run"
@@ -59,7 +60,7 @@ func (agent) Run(_ context.Context, req run.Request, emit func(run.Output) error
 	}
 	return errors.Join(
 		emit(run.Output{Item: &run.ItemStart{Author: "helper", Role: "model"}}),
-		emit(run.Output{Delta: &run.Delta{Text: "After the upgrade."}}),
+		emit(run.Output{Delta: &content.Delta{Text: "After the upgrade."}}),
 		emit(run.Output{Event: &whole}),
 	)
 }

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rethread/rethread/shared/client/tracing"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/run"
 )
@@ -89,7 +90,7 @@ func TestTracing(t *testing.T) {
 		t.Errorf("what goes on elsewhere has %q", got)
 	}
 	all := tracing.Agents{Agents: agents{
-		"good": func(emit func(run.Output) error) error { return emit(run.Output{Delta: &run.Delta{}}) },
+		"good": func(emit func(run.Output) error) error { return emit(run.Output{Delta: &content.Delta{}}) },
 		"bad":  func(func(run.Output) error) error { return failure{} },
 	}}
 	for _, name := range []string{"good", "bad"} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -21,10 +22,10 @@ import (
 type stream struct {
 	start   ItemStart
 	pace    Pace
-	stored  Item     // nil until there is a delta
-	content *Content // pending deltas included
+	stored  Item           // nil until there is a delta
+	content *content.Draft // pending deltas included
 
-	waiting []Delta
+	waiting []content.Delta
 	every   time.Duration    // between the last flush and the next
 	bytes   int              // of pending text, as JSON
 	last    time.Time        // the time of the last flush
@@ -32,19 +33,19 @@ type stream struct {
 }
 
 func newStream(start ItemStart, pace Pace) *stream {
-	return &stream{start: start, pace: pace, content: NewContent(start.Role)}
+	return &stream{start: start, pace: pace, content: content.NewDraft(start.Role)}
 }
 
 // begun returns the item's event as it begins in the log.
 func (s *stream) begun(invocation string) session.Event {
 	return session.Event{
 		ID: s.start.ID, InvocationID: invocation, Author: s.start.Author,
-		Fields: map[string]json.RawMessage{"content": NewContent(s.start.Role).Snapshot()},
+		Fields: map[string]json.RawMessage{"content": content.NewDraft(s.start.Role).Snapshot()},
 	}
 }
 
 // add appends a delta to the pending ones if the item has room for it.
-func (s *stream) add(d Delta) error {
+func (s *stream) add(d content.Delta) error {
 	if s.content.Size()+d.Size() > MaxItem {
 		return fail(CodeLimit, fmt.Sprintf("the agent produced an item of more than %d bytes", MaxItem))
 	}
@@ -74,12 +75,12 @@ func (s *stream) wait() time.Duration {
 
 // jsonSize returns the size of a delta's text as JSON, in bytes. The surrounding
 // JSON is not counted, since consecutive deltas share it.
-func jsonSize(d Delta) (int, error) {
-	text, err := jsonx.Marshal(d.appended())
+func jsonSize(d content.Delta) (int, error) {
+	text, err := jsonx.Marshal(d.Appended())
 	if err != nil {
 		return 0, fmt.Errorf("measure a delta: %w", err)
 	}
-	return len(text) - len(`""`) + d.Size() - len(d.appended()), nil
+	return len(text) - len(`""`) + d.Size() - len(d.Appended()), nil
 }
 
 // full reports whether the pending deltas are due now, whatever the timer says.

@@ -14,6 +14,8 @@ import (
 
 	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
+	"github.com/rethread/rethread/shared/domain/content/contenttest"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -88,7 +90,7 @@ func TestFlushWhenMuchWaits(t *testing.T) {
 // spoken is a delta of an agent, and the silence before it.
 type spoken struct {
 	after time.Duration
-	delta run.Delta
+	delta content.Delta
 }
 
 func TestAnyPaceIsFlushedInTime(t *testing.T) {
@@ -124,14 +126,14 @@ func TestAnyPaceIsFlushedInTime(t *testing.T) {
 }
 
 func drawScript(rt *rapid.T) []spoken {
-	deltas := drawDeltas(rt)
+	deltas := contenttest.Deltas(rt)
 	for range rapid.IntRange(0, 30).Draw(rt, "more") {
-		d := run.Delta{Part: 0, Text: "first "}
+		d := content.Delta{Part: 0, Text: "first "}
 		if len(deltas) > 0 {
-			d = run.Delta{Part: deltas[0].Part, Thought: deltas[0].Thought}
+			d = content.Delta{Part: deltas[0].Part, Thought: deltas[0].Thought}
 			long := rapid.StringOfN(rapid.RuneFrom([]rune("aé😀\n")), 0, 500, -1).Draw(rt, "text")
 			if deltas[0].Call != nil {
-				d.Call = &run.Call{ArgsText: long}
+				d.Call = &content.CallDelta{ArgsText: long}
 			} else {
 				d.Text = long
 			}
@@ -149,12 +151,12 @@ func drawScript(rt *rapid.T) []spoken {
 // checkFlushes compares the flushes with what the agent emitted, and when.
 func checkFlushes(t *rapid.T, r *recorder, script []spoken, emitted []time.Duration) {
 	t.Helper()
-	said, bytes := make([]run.Delta, len(script)), 0
+	said, bytes := make([]content.Delta, len(script)), 0
 	for i, s := range script {
 		said[i] = s.delta
 		bytes += mustSize(t, s.delta)
 	}
-	if diff := cmp.Diff(run.Coalesce(said), run.Coalesce(r.flushed())); diff != "" {
+	if diff := cmp.Diff(content.Coalesce(said), content.Coalesce(r.flushed())); diff != "" {
 		t.Fatalf("what was stored is not what was said (-want +got):\n%s", diff)
 	}
 	flushes := r.all("Flush")
@@ -176,7 +178,7 @@ func checkFlushes(t *rapid.T, r *recorder, script []spoken, emitted []time.Durat
 }
 
 // mustSize returns the size of a delta as JSON, in bytes.
-func mustSize(t *rapid.T, d run.Delta) int {
+func mustSize(t *rapid.T, d content.Delta) int {
 	t.Helper()
 	raw, err := jsonx.Marshal(d)
 	if err != nil {

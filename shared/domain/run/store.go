@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -82,18 +83,18 @@ type Item interface {
 	// Offset is the number of the latest stored delta.
 	Offset() int64
 	// Content is what is stored so far.
-	Content() *Content
+	Content() *content.Draft
 	// Flush appends deltas to the stored ones; they are durable when it returns,
 	// with the numbers Offset()-len+1 to Offset(). It returns fault.Conflict if the
 	// run is final or the item complete. After an error, rest is what is not stored:
 	// after fault.Busy the caller may flush that again.
-	Flush(ctx context.Context, deltas []Delta) (rest []Delta, err error)
+	Flush(ctx context.Context, deltas []content.Delta) (rest []content.Delta, err error)
 	// Watched reports whether somebody may have watched the item at its last flush.
 	Watched() bool
 	// FlushAt is Flush after the delta with the number offset: it returns
 	// fault.Conflict, with the latest offset, if another writer's deltas came
 	// between.
-	FlushAt(ctx context.Context, offset int64, deltas []Delta) error
+	FlushAt(ctx context.Context, offset int64, deltas []content.Delta) error
 	// Complete replaces the item by the whole event, which keeps the item's id,
 	// position and invocation. Its state and artifact deltas take effect now.
 	Complete(ctx context.Context, e session.Event) (session.Event, error)

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -59,8 +60,8 @@ type Request struct {
 // Output is one output of an agent: exactly one of Item, Delta and Event is set. It
 // belongs to the receiver once it is emitted.
 type Output struct {
-	Item  *ItemStart // begins an item; an item in progress is then complete
-	Delta *Delta     // appends to the item in progress
+	Item  *ItemStart     // begins an item; an item in progress is then complete
+	Delta *content.Delta // appends to the item in progress
 	Event *session.Event
 	// Completes is set with Event if that completes the item in progress.
 	Completes bool

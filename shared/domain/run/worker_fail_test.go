@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -24,7 +25,7 @@ func (toldError) Problem() *run.Problem { return run.NewProblem("overloaded", "c
 
 func TestExecuteFails(t *testing.T) {
 	item := run.Output{Item: &run.ItemStart{ID: "i1", Author: "demo", Role: "model"}}
-	delta := func(d run.Delta) run.Output { return run.Output{Delta: &d} }
+	delta := func(d content.Delta) run.Output { return run.Output{Delta: &d} }
 	for name, c := range map[string]struct {
 		outputs []run.Output
 		err     error
@@ -35,13 +36,13 @@ func TestExecuteFails(t *testing.T) {
 		"with the agent's own problem":                {err: fmt.Errorf("call: %w", toldError{}), end: "failed overloaded"},
 		"with any other error":                        {err: errors.New("secret"), end: "failed agent_failed"},
 		"if the agent's client panics":                {panics: true, end: "failed agent_failed"},
-		"at a delta without an item":                  {outputs: []run.Output{delta(run.Delta{Text: "x"})}, end: "failed agent_failed"},
+		"at a delta without an item":                  {outputs: []run.Output{delta(content.Delta{Text: "x"})}, end: "failed agent_failed"},
 		"at an event that completes nothing":          {outputs: []run.Output{whole("", "x", true)}, end: "failed agent_failed"},
 		"at an output without anything":               {outputs: []run.Output{{}}, end: "failed agent_failed"},
-		"keeping the output before the error":         {outputs: []run.Output{item, delta(run.Delta{Text: "a"}), delta(run.Delta{Text: "b"})}, err: toldError{}, end: "failed overloaded", kept: "ab"},
-		"at a delta that does not fit":                {outputs: []run.Output{item, delta(run.Delta{Text: "a"}), delta(run.Delta{Text: "b"}), delta(run.Delta{Part: 7})}, end: "failed invalid_content", kept: "ab"},
-		"at a call whose arguments are not an object": {outputs: []run.Output{item, delta(run.Delta{Call: &run.Call{Name: "f", ArgsText: "{"}})}, end: "failed invalid_content"},
-		"at an item that grows too large":             {outputs: []run.Output{item, delta(run.Delta{Text: "a"}), delta(run.Delta{Text: strings.Repeat("x", run.MaxItem)})}, end: "failed limit_exceeded", kept: "a"},
+		"keeping the output before the error":         {outputs: []run.Output{item, delta(content.Delta{Text: "a"}), delta(content.Delta{Text: "b"})}, err: toldError{}, end: "failed overloaded", kept: "ab"},
+		"at a delta that does not fit":                {outputs: []run.Output{item, delta(content.Delta{Text: "a"}), delta(content.Delta{Text: "b"}), delta(content.Delta{Part: 7})}, end: "failed invalid_content", kept: "ab"},
+		"at a call whose arguments are not an object": {outputs: []run.Output{item, delta(content.Delta{Call: &content.CallDelta{Name: "f", ArgsText: "{"}})}, end: "failed invalid_content"},
+		"at an item that grows too large":             {outputs: []run.Output{item, delta(content.Delta{Text: "a"}), delta(content.Delta{Text: strings.Repeat("x", run.MaxItem)})}, end: "failed limit_exceeded", kept: "a"},
 		"at an event that is too large for a page":    {outputs: []run.Output{whole("", strings.Repeat("x", session.PageBytes), false)}, end: "failed limit_exceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,10 +174,10 @@ func TestExecuteStoreErrors(t *testing.T) {
 				return nil
 			}
 			mustExecute(t, newWorker(r, func(ctx context.Context, _ run.Request, emit func(run.Output) error) error {
-				return errors.Join(says(ctx, emit, 0, "a", "b"), emit(run.Output{Delta: &run.Delta{Part: 1, Text: "c"}}), wait(ctx, time.Minute))
+				return errors.Join(says(ctx, emit, 0, "a", "b"), emit(run.Output{Delta: &content.Delta{Part: 1, Text: "c"}}), wait(ctx, time.Minute))
 			}))
-			want := [][]run.Delta{{{Text: "a"}}, {{Text: "b"}, {Part: 1, Text: "c"}}, {{Part: 1, Text: "c"}}}
-			var got [][]run.Delta
+			want := [][]content.Delta{{{Text: "a"}}, {{Text: "b"}, {Part: 1, Text: "c"}}, {{Part: 1, Text: "c"}}}
+			var got [][]content.Delta
 			for _, o := range r.all("Flush") {
 				got = append(got, o.deltas)
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -21,7 +22,7 @@ type op struct {
 	name   string
 	id     string
 	ref    run.Ref
-	deltas []run.Delta
+	deltas []content.Delta
 	event  session.Event
 	status run.Status
 	code   string
@@ -153,8 +154,8 @@ func (r *recorder) end() string {
 }
 
 // flushed returns the deltas that were stored, in order.
-func (r *recorder) flushed() []run.Delta {
-	var out []run.Delta
+func (r *recorder) flushed() []content.Delta {
+	var out []content.Delta
 	for _, o := range r.all("Flush") {
 		out = append(out, o.deltas...)
 	}
@@ -171,7 +172,7 @@ func (i *recordedItem) ID() string { return i.id }
 
 func (i *recordedItem) Watched() bool { return !i.unwatched }
 
-func (i *recordedItem) Flush(_ context.Context, deltas []run.Delta) ([]run.Delta, error) {
+func (i *recordedItem) Flush(_ context.Context, deltas []content.Delta) ([]content.Delta, error) {
 	err := i.record(op{name: "Flush", id: i.id, deltas: slices.Clone(deltas)})
 	if err != nil {
 		return deltas[min(i.storedFirst, len(deltas)):], err
@@ -238,7 +239,7 @@ func says(ctx context.Context, emit func(run.Output) error, pause time.Duration,
 		if err := wait(ctx, pause); err != nil {
 			return err
 		}
-		if err := emit(run.Output{Delta: &run.Delta{Text: text}}); err != nil {
+		if err := emit(run.Output{Delta: &content.Delta{Text: text}}); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -42,7 +43,7 @@ func TestCancelStopsTheAgent(t *testing.T) {
 				r.cancel()
 				cancelled := time.Now()
 				for {
-					if err := errors.Join(emit(run.Output{Delta: &run.Delta{Text: "b"}}), wait(ctx, 10*time.Millisecond)); err != nil {
+					if err := errors.Join(emit(run.Output{Delta: &content.Delta{Text: "b"}}), wait(ctx, 10*time.Millisecond)); err != nil {
 						if took := time.Since(cancelled); took > 200*time.Millisecond {
 							t.Errorf("stopped after %s", took)
 						}
@@ -130,8 +131,8 @@ func TestTimeRunsOut(t *testing.T) {
 			if err := says(ctx, emit, 279*time.Second, "a"); err != nil {
 				return err
 			}
-			return errors.Join(wait(ctx, 950*time.Millisecond), emit(run.Output{Delta: &run.Delta{Text: "b"}}),
-				emit(run.Output{Delta: &run.Delta{Text: "c"}}), wait(ctx, time.Hour))
+			return errors.Join(wait(ctx, 950*time.Millisecond), emit(run.Output{Delta: &content.Delta{Text: "b"}}),
+				emit(run.Output{Delta: &content.Delta{Text: "c"}}), wait(ctx, time.Hour))
 		})
 		if err := w.Execute(ctx, theRun); err != nil {
 			t.Fatal(err)
@@ -140,7 +141,7 @@ func TestTimeRunsOut(t *testing.T) {
 		if end := r.all("End")[0]; end.at != 280*time.Second {
 			t.Errorf("ended after %s, want 20 s before the deadline", end.at)
 		}
-		if got := run.Coalesce(r.flushed()); len(got) != 1 || got[0].Text != "abc" {
+		if got := content.Coalesce(r.flushed()); len(got) != 1 || got[0].Text != "abc" {
 			t.Errorf("kept %+v", got)
 		}
 	})

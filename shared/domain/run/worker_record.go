@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
@@ -37,7 +38,7 @@ func (x *execution) count() error {
 	return nil
 }
 
-func (x *execution) delta(ctx context.Context, d Delta) error {
+func (x *execution) delta(ctx context.Context, d content.Delta) error {
 	if x.item == nil {
 		return fail(CodeAgent, "the agent produced a piece of no item")
 	}
@@ -58,7 +59,7 @@ func (x *execution) flush(ctx context.Context) error {
 	if err := x.begin(ctx, s); err != nil {
 		return err
 	}
-	rest := Coalesce(s.waiting)
+	rest := content.Coalesce(s.waiting)
 	err := x.write(ctx, func() (err error) {
 		rest, err = s.stored.Flush(ctx, rest)
 		return err

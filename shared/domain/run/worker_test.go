@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -135,7 +136,7 @@ func TestExecute(t *testing.T) {
 	t.Run("the store assigns an id to an item without one", func(t *testing.T) {
 		r := newRecorder()
 		mustExecute(t, newWorker(r, func(_ context.Context, _ run.Request, emit func(run.Output) error) error {
-			return errors.Join(emit(run.Output{Item: &run.ItemStart{Author: "demo"}}), emit(run.Output{Delta: &run.Delta{Text: "a"}}))
+			return errors.Join(emit(run.Output{Item: &run.ItemStart{Author: "demo"}}), emit(run.Output{Delta: &content.Delta{Text: "a"}}))
 		}))
 		if id := r.all("Complete")[0].event.ID; id != "made" {
 			t.Errorf("completed %q", id)

@@ -31,7 +31,7 @@ func (m Message) MustSplit() bool {
 // Split returns the messages that replace a snapshot that MustSplit, given all deltas
 // of the item: the remaining deltas for a watcher whose cursor c is within the item,
 // the item in parts for others; c is nil for a watcher without a cursor.
-func Split(m Message, deltas []run.Delta, c *Cursor) ([]Message, error) {
+func Split(m Message, deltas []content.Delta, c *Cursor) ([]Message, error) {
 	if c == nil || c.Seq != m.Item.Seq || c.Offset <= 0 || c.Offset > m.Item.Deltas {
 		return InParts(m, content.RoleOf(m.Item.Fields["content"]), deltas)
 	}

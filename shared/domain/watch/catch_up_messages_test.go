@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -61,9 +62,9 @@ func TestMessage_MustSplit(t *testing.T) {
 
 func TestSplit(t *testing.T) {
 	t.Parallel()
-	deltas := make([]run.Delta, 4)
+	deltas := make([]content.Delta, 4)
 	for i := range deltas {
-		deltas[i] = run.Delta{Text: strings.Repeat("x", watch.MaxMessage/2)}
+		deltas[i] = content.Delta{Text: strings.Repeat("x", watch.MaxMessage/2)}
 	}
 	e := session.Event{
 		ID: "e5", Seq: 5, Status: session.EventInProgress, Deltas: 4, Fields: map[string]json.RawMessage{},

@@ -48,7 +48,7 @@ type Growth struct {
 	Epoch, Seq int64  // of the item's entry
 	ItemID     string // of the event
 	First      int64  // the number of the first of Deltas
-	Deltas     []run.Delta
+	Deltas     []content.Delta
 }
 
 // Messages returns the messages to watchers about a change, in order and without
@@ -86,7 +86,7 @@ func (e *Entry) appended() ([]Message, error) {
 	var out []Message
 	for _, event := range e.Events {
 		if event.Status == session.EventInProgress { // as the thread shows it
-			event = event.With("content", run.NewContent(content.RoleOf(event.Fields["content"])).Snapshot())
+			event = event.With("content", content.NewDraft(content.RoleOf(event.Fields["content"])).Snapshot())
 			event.Deltas = 0
 		}
 		m := SnapshotOf(e.Epoch, event)

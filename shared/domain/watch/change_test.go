@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -37,7 +38,7 @@ func TestMessages(t *testing.T) {
 	open := said(3, session.EventInProgress, 7)
 	shown := said(3, session.EventInProgress, 0).With("content", json.RawMessage(`{"role":"model","parts":[]}`))
 	whole, failed := said(3, session.EventCompleted, 7), said(3, session.EventFailed, 7)
-	delta := run.Delta{Text: "so"}
+	delta := content.Delta{Text: "so"}
 	at := func(seq, offset int64) watch.Cursor { return watch.Cursor{Epoch: 2, Seq: seq, Offset: offset} }
 	snapshot := func(e session.Event, prev watch.Cursor) watch.Message {
 		return watch.Message{
@@ -120,7 +121,7 @@ func TestMessages(t *testing.T) {
 		"an item is complete":                      {completed(watch.Entry{Epoch: 2, Offset: 8, Events: []session.Event{whole}}), []watch.Message{final(watch.ItemCompleted, whole)}},
 		"an item failed":                           {completed(watch.Entry{Epoch: 2, Offset: 8, Events: []session.Event{failed}}), []watch.Message{final(watch.ItemFailed, failed)}},
 		"deltas": {
-			watch.Change{Grown: &watch.Growth{Epoch: 2, Seq: 3, ItemID: "e", First: 6, Deltas: []run.Delta{delta, delta}}},
+			watch.Change{Grown: &watch.Growth{Epoch: 2, Seq: 3, ItemID: "e", First: 6, Deltas: []content.Delta{delta, delta}}},
 			[]watch.Message{
 				{Type: watch.DeltaType, Cursor: at(3, 6), Prev: at(3, 5), ItemID: "e", Offset: ptr(int64(6)), Delta: &delta},
 				{Type: watch.DeltaType, Cursor: at(3, 7), Prev: at(3, 6), ItemID: "e", Offset: ptr(int64(7)), Delta: &delta},

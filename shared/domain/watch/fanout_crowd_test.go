@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
@@ -74,7 +74,7 @@ func TestDeliverToCrowds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var deltas []watch.LogUpdate
 			for i := range 10 {
-				deltas = append(deltas, delta(int64(i+1), run.Delta{Text: "x"}))
+				deltas = append(deltas, delta(int64(i+1), content.Delta{Text: "x"}))
 			}
 			to := newClocked()
 			wantDelivered(t, newFanout(newAudience(map[string][]string{"a": named(600)}), to).Deliver(t.Context(), deltas))

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -16,7 +17,7 @@ import (
 // deltaMessage is a delta as a client decodes it.
 type deltaMessage struct {
 	Cursor, Prev watch.Cursor
-	Delta        run.Delta
+	Delta        content.Delta
 }
 
 func mustDelta(t *rapid.T, frame string) deltaMessage {
@@ -27,8 +28,8 @@ func mustDelta(t *rapid.T, frame string) deltaMessage {
 	return m
 }
 
-func mustSnapshot(t *rapid.T, deltas []run.Delta) string {
-	c := run.NewContent("model")
+func mustSnapshot(t *rapid.T, deltas []content.Delta) string {
+	c := content.NewDraft("model")
 	for _, d := range deltas {
 		if err := c.Append(d, ""); err != nil {
 			t.Fatal(err)
@@ -50,7 +51,7 @@ func TestFrame(t *testing.T) {
 		}
 	}
 	t.Run("text is not escaped for HTML", func(t *testing.T) {
-		frame, err := watch.Frame(watch.Message{Type: watch.DeltaType, Delta: &run.Delta{Text: "<b>&"}}, "s")
+		frame, err := watch.Frame(watch.Message{Type: watch.DeltaType, Delta: &content.Delta{Text: "<b>&"}}, "s")
 		if err != nil || !strings.Contains(string(frame), `"text":"<b>&"`) {
 			t.Errorf("got %s, %v", frame, err)
 		}

@@ -1,6 +1,8 @@
 package watch
 
-import "github.com/rethread/rethread/shared/domain/run"
+import (
+	"github.com/rethread/rethread/shared/domain/content"
+)
 
 // mergeBytes is the maximum text of merged deltas in bytes, escaped as JSON: it fits
 // MaxMessage together with ids and names.
@@ -52,7 +54,7 @@ func endOfRange(messages []Message, start int) int {
 // continues reports whether b is the delta right after a.
 func continues(a, b Message) bool {
 	return b.Type == DeltaType && a.ItemID == b.ItemID && a.Cursor == b.Prev &&
-		len(run.Coalesce([]run.Delta{*a.Delta, *b.Delta})) == 1
+		len(content.Coalesce([]content.Delta{*a.Delta, *b.Delta})) == 1
 }
 
 // joined returns one message for consecutive deltas.
@@ -61,10 +63,10 @@ func joined(stretch []Message) Message {
 	if len(stretch) == 1 {
 		return last
 	}
-	deltas := make([]run.Delta, len(stretch))
+	deltas := make([]content.Delta, len(stretch))
 	for i, m := range stretch {
 		deltas[i] = *m.Delta
 	}
-	last.Prev, last.Delta = stretch[0].Prev, &run.Coalesce(deltas)[0]
+	last.Prev, last.Delta = stretch[0].Prev, &content.Coalesce(deltas)[0]
 	return last
 }

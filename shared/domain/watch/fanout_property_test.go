@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
@@ -93,7 +93,7 @@ func checkLine(t *rapid.T, c *fakeConnection, healthy bool, want, left []string,
 }
 
 // delta returns the update with one delta of the item at position 7.
-func delta(offset int64, d run.Delta) watch.LogUpdate {
+func delta(offset int64, d content.Delta) watch.LogUpdate {
 	return watch.LogUpdate{Log: "a", Messages: []watch.Message{{
 		Type: watch.DeltaType, ItemID: "e7", Offset: &offset, Delta: &d,
 		Cursor: watch.Cursor{Seq: 7, Offset: offset}, Prev: watch.Cursor{Seq: 7, Offset: offset - 1},
@@ -110,7 +110,7 @@ func TestDeliverManyDeltas(t *testing.T) {
 	texts := func(n int) []watch.LogUpdate {
 		var news []watch.LogUpdate
 		for i := range n {
-			news = append(news, delta(int64(i+1), run.Delta{Text: "x"}))
+			news = append(news, delta(int64(i+1), content.Delta{Text: "x"}))
 		}
 		return news
 	}
@@ -139,7 +139,7 @@ func TestDeliverManyDeltas(t *testing.T) {
 		}
 	})
 	t.Run("does not merge deltas of different parts", func(t *testing.T) {
-		news := append(texts(16), delta(17, run.Delta{Part: 1, Text: "y"}), delta(18, run.Delta{Part: 1, Text: "z"}))
+		news := append(texts(16), delta(17, content.Delta{Part: 1, Text: "y"}), delta(18, content.Delta{Part: 1, Text: "z"}))
 		if diff := cmp.Diff([]string{"0.7.16", "0.7.18"}, cursors(t, deliver(t, news))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -147,7 +147,7 @@ func TestDeliverManyDeltas(t *testing.T) {
 	t.Run("no frame is too large, however many deltas there are", func(t *testing.T) {
 		var news []watch.LogUpdate
 		for i := range int64(100) {
-			news = append(news, delta(i+1, run.Delta{Text: strings.Repeat("\x01", 1000)}))
+			news = append(news, delta(i+1, content.Delta{Text: strings.Repeat("\x01", 1000)}))
 		}
 		got := deliver(t, news)
 		for _, frame := range got {
@@ -164,21 +164,21 @@ func TestDeliverManyDeltas(t *testing.T) {
 // Merged and separate deltas of a stream produce the same content.
 func TestJoinedDeltasMakeTheSameContent(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
-		var given []run.Delta
+		var given []content.Delta
 		var news []watch.LogUpdate
 		part := 0
 		for i := range rapid.IntRange(1, 60).Draw(t, "deltas") {
 			if len(given) > 0 && rapid.IntRange(0, 9).Draw(t, "next part") == 0 {
 				part++
 			}
-			given = append(given, run.Delta{Part: part, Text: rapid.StringN(0, 5, -1).Draw(t, "text")})
+			given = append(given, content.Delta{Part: part, Text: rapid.StringN(0, 5, -1).Draw(t, "text")})
 			news = append(news, delta(int64(i+1), given[i]))
 		}
 		a, l := newAudience(map[string][]string{"a": {"c"}}), newFakePusher()
 		if err := errors.Join(newFanout(a, l).Deliver(t.Context(), news)...); err != nil {
 			t.Fatal(err)
 		}
-		var got []run.Delta
+		var got []content.Delta
 		at := watch.Cursor{Seq: 7}
 		for _, frame := range l.at("c").got {
 			m := mustDelta(t, frame)

@@ -3,6 +3,7 @@ package watch
 import (
 	"slices"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -82,7 +83,7 @@ type Message struct {
 	Item   *session.Event `json:"item,omitempty"`
 	ItemID string         `json:"item_id,omitempty"`
 	Offset *int64         `json:"offset,omitempty"`
-	Delta  *run.Delta     `json:"delta,omitempty"`
+	Delta  *content.Delta `json:"delta,omitempty"`
 
 	// Until is the number of the last delta of an item in progress if a Snapshot
 	// does not contain all of them.

@@ -4,14 +4,14 @@ import (
 	"maps"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // InParts splits an item in progress that is too large for a message: the snapshot
 // m with as many of the item's deltas as fit, and messages with the others. If the
 // item is too large even without deltas, the first message is a reload.
-func InParts(m Message, role string, deltas []run.Delta) ([]Message, error) {
-	content, held := run.NewContent(role), 0
+func InParts(m Message, role string, deltas []content.Delta) ([]Message, error) {
+	content, held := content.NewDraft(role), 0
 	head, err := m.withContent(content, 0).encode()
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func InParts(m Message, role string, deltas []run.Delta) ([]Message, error) {
 
 // withContent returns the snapshot of an item with the content of the deltas up to
 // offset.
-func (m Message) withContent(content *run.Content, offset int64) Message {
+func (m Message) withContent(content *content.Draft, offset int64) Message {
 	event := *m.Item
 	event.Fields = maps.Clone(event.Fields)
 	event.Fields["content"], event.Deltas = content.Snapshot(), offset
@@ -49,7 +49,7 @@ const partSlack = requestBytes + 64
 // InDeltas returns the messages that bring a watcher with the deltas up to
 // m.Prev.Offset up to date: the remaining deltas, as few messages as fit. m carries
 // the item.
-func InDeltas(m Message, deltas []run.Delta) []Message {
+func InDeltas(m Message, deltas []content.Delta) []Message {
 	at := m.Prev.Offset
 	each := make([]Message, 0, int64(len(deltas))-at)
 	for i := at; i < int64(len(deltas)); i++ {
@@ -71,13 +71,13 @@ func InDeltas(m Message, deltas []run.Delta) []Message {
 
 // perPart is what a delta adds to a content besides text: everything that is not
 // text if it begins a part.
-func perPart(c *run.Content, d run.Delta) int {
+func perPart(c *content.Draft, d content.Delta) int {
 	if d.Part < c.Parts() {
 		return 0
 	}
 	empty := d
 	if empty.Text = ""; d.Call != nil {
-		empty.Call = &run.Call{ID: d.Call.ID, Name: d.Call.Name}
+		empty.Call = &content.CallDelta{ID: d.Call.ID, Name: d.Call.Name}
 	}
 	raw, err := jsonx.Marshal(empty)
 	if err != nil {
@@ -87,7 +87,7 @@ func perPart(c *run.Content, d run.Delta) int {
 }
 
 // escaped returns the size of a delta's text in JSON, in bytes.
-func escaped(d run.Delta) int {
+func escaped(d content.Delta) int {
 	text := d.Text
 	if d.Call != nil {
 		text = d.Call.ArgsText

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
@@ -20,7 +20,7 @@ func TestInParts(t *testing.T) {
 	large := 0
 	property.Check(t, func(t *rapid.T) {
 		deltas := drawDeltas(t)
-		whole, err := run.ResumeContent(json.RawMessage(mustSnapshot(t, deltas)))
+		whole, err := content.ResumeDraft(json.RawMessage(mustSnapshot(t, deltas)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,18 +56,18 @@ func TestInParts(t *testing.T) {
 	}
 }
 
-func drawDeltas(t *rapid.T) []run.Delta {
+func drawDeltas(t *rapid.T) []content.Delta {
 	letter := rapid.SampledFrom([]string{"x", "é", "\x01", `"`})
-	var out []run.Delta
+	var out []content.Delta
 	part := 0
 	for range rapid.IntRange(1, 60).Draw(t, "deltas") {
-		d := run.Delta{Part: part, Text: strings.Repeat(letter.Draw(t, "letter"), rapid.SampledFrom([]int{0, 1, 100, 15_000, 19_000}).Draw(t, "length"))}
+		d := content.Delta{Part: part, Text: strings.Repeat(letter.Draw(t, "letter"), rapid.SampledFrom([]int{0, 1, 100, 15_000, 19_000}).Draw(t, "length"))}
 		if rapid.IntRange(0, 9).Draw(t, "next part") == 0 && len(out) > 0 {
 			part++
-			d = run.Delta{Part: part, Call: &run.Call{ID: "c", Name: "search", ArgsText: d.Text}}
+			d = content.Delta{Part: part, Call: &content.CallDelta{ID: "c", Name: "search", ArgsText: d.Text}}
 			out = append(out, d)
 			part++
-			d = run.Delta{Part: part, Thought: true}
+			d = content.Delta{Part: part, Thought: true}
 		}
 		if len(out) > 0 && out[len(out)-1].Part == d.Part {
 			d.Thought = out[len(out)-1].Thought
@@ -86,9 +86,9 @@ func mustFrame(t *rapid.T, m watch.Message) string {
 }
 
 // fold applies messages about one item.
-func fold(t *rapid.T, messages []watch.Message) *run.Content {
+func fold(t *rapid.T, messages []watch.Message) *content.Draft {
 	first := messages[0]
-	content, err := run.ResumeContent(first.Item.Fields["content"])
+	draft, err := content.ResumeDraft(first.Item.Fields["content"])
 	if err != nil || !strings.HasPrefix(mustFrame(t, first), `{"type":"item.snapshot"`) {
 		t.Fatalf("it begins with %.100s: %v", mustFrame(t, first), err)
 	}
@@ -100,7 +100,7 @@ func fold(t *rapid.T, messages []watch.Message) *run.Content {
 		if frame := mustFrame(t, m); m.Prev != at || !strings.HasPrefix(frame, `{"type":"item.delta"`) {
 			t.Fatalf("after %s comes %.100s", at, frame)
 		}
-		if err := content.Append(*m.Delta, ""); err != nil {
+		if err := draft.Append(*m.Delta, ""); err != nil {
 			t.Fatal(err)
 		}
 		at = m.Cursor
@@ -108,5 +108,5 @@ func fold(t *rapid.T, messages []watch.Message) *run.Content {
 	if at.Offset != until {
 		t.Fatalf("it ends at %s, not at %d", at, until)
 	}
-	return content
+	return draft
 }

@@ -21,7 +21,7 @@ type Item struct {
 	s       *Store
 	Log     Log
 	rec     *Record // as it began
-	content *run.Content
+	content *content.Draft
 	offset  int64
 	tail    Segment // the last segment; Count is 0 if there is none
 	k       int     // its number
@@ -46,7 +46,7 @@ func (it *Item) Seq() int64 { return it.rec.First }
 func (it *Item) Offset() int64 { return it.offset }
 
 // Content implements run.Item.
-func (it *Item) Content() *run.Content { return it.content }
+func (it *Item) Content() *content.Draft { return it.content }
 
 // Producer is the run that produces an item.
 type Producer interface {
@@ -61,7 +61,7 @@ type Producer interface {
 // NewItem returns an item without deltas; by is nil for one that is only read.
 func (s *Store) NewItem(l Log, rec *Record, by Producer) *Item {
 	return &Item{
-		s: s, Log: l, rec: rec, Producer: by, content: run.NewContent(content.RoleOf(rec.Events[0].Fields["content"])), quiet: s.watching != nil,
+		s: s, Log: l, rec: rec, Producer: by, content: content.NewDraft(content.RoleOf(rec.Events[0].Fields["content"])), quiet: s.watching != nil,
 	}
 }
 
@@ -97,7 +97,7 @@ func (it *Item) Load(ctx context.Context) error {
 }
 
 // Flush implements run.Item.
-func (it *Item) Flush(ctx context.Context, deltas []run.Delta) (rest []run.Delta, err error) {
+func (it *Item) Flush(ctx context.Context, deltas []content.Delta) (rest []content.Delta, err error) {
 	return it.flush(ctx, deltas, func() error { return nil })
 }
 
@@ -105,7 +105,7 @@ func (it *Item) Flush(ctx context.Context, deltas []run.Delta) (rest []run.Delta
 func (it *Item) Watched() bool { return !it.quiet }
 
 // FlushAt implements run.Item.
-func (it *Item) FlushAt(ctx context.Context, offset int64, deltas []run.Delta) error {
+func (it *Item) FlushAt(ctx context.Context, offset int64, deltas []content.Delta) error {
 	_, err := it.flush(ctx, deltas, func() error {
 		if it.offset == offset {
 			return nil
@@ -118,7 +118,7 @@ func (it *Item) FlushAt(ctx context.Context, offset int64, deltas []run.Delta) e
 
 // flush stores deltas if allowed accepts the stored state, and returns those that are
 // not stored.
-func (it *Item) flush(ctx context.Context, deltas []run.Delta, allowed func() error) (rest []run.Delta, err error) {
+func (it *Item) flush(ctx context.Context, deltas []content.Delta, allowed func() error) (rest []content.Delta, err error) {
 	rest = pieces(deltas)
 	if len(rest) == 0 {
 		return nil, nil
@@ -135,7 +135,7 @@ func (it *Item) flush(ctx context.Context, deltas []run.Delta, allowed func() er
 
 // tryFlush tries once, and returns the deltas that are not stored;
 // table.ErrConditionFailed if another writer was first.
-func (it *Item) tryFlush(ctx context.Context, rest []run.Delta, allowed func() error) ([]run.Delta, error) {
+func (it *Item) tryFlush(ctx context.Context, rest []content.Delta, allowed func() error) ([]content.Delta, error) {
 	if it.Stale {
 		if err := it.Load(ctx); err != nil {
 			return rest, err
@@ -159,7 +159,7 @@ func (it *Item) tryFlush(ctx context.Context, rest []run.Delta, allowed func() e
 }
 
 // accept checks deltas against the content before any is stored.
-func (it *Item) accept(deltas []run.Delta) error {
+func (it *Item) accept(deltas []content.Delta) error {
 	it.Stale = true // until all are stored
 	for i, d := range deltas {
 		if err := it.content.Append(d, fmt.Sprintf("/deltas/%d", i)); err != nil {
@@ -174,7 +174,7 @@ func (it *Item) accept(deltas []run.Delta) error {
 
 // write stores as many deltas in one request as one segment holds, and returns those
 // that are not stored.
-func (it *Item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error) {
+func (it *Item) write(ctx context.Context, rest []content.Delta) ([]content.Delta, error) {
 	if it.unchecked {
 		it.announce(ctx)
 	}

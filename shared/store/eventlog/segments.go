@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/keys"
@@ -67,14 +68,14 @@ func (g *Segment) last() int64 { return g.First + g.Count - 1 }
 func (g *Segment) open() bool { return g.Count > 0 && len(g.Deltas) < segmentBytes }
 
 // Decode returns the segment's deltas.
-func (g *Segment) Decode() ([]run.Delta, error) {
+func (g *Segment) Decode() ([]content.Delta, error) {
 	var raw []json.RawMessage
 	if err := json.Unmarshal(g.Deltas, &raw); err != nil {
 		return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, errors.Join(table.ErrUnreadable, err))
 	}
-	out := make([]run.Delta, len(raw))
+	out := make([]content.Delta, len(raw))
 	for i, r := range raw {
-		d, err := run.ParseDelta(r, "/"+strconv.Itoa(i))
+		d, err := content.ParseDelta(r, "/"+strconv.Itoa(i))
 		if err != nil {
 			return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, errors.Join(table.ErrUnreadable, err))
 		}
@@ -116,8 +117,8 @@ func (s *reader) readSegments(ctx context.Context, log string, position int64, v
 }
 
 // DeltasOf reads the deltas 1 to e.Deltas of an item.
-func (s *Store) DeltasOf(ctx context.Context, log string, e session.Event) ([]run.Delta, error) {
-	out := make([]run.Delta, 0, e.Deltas)
+func (s *Store) DeltasOf(ctx context.Context, log string, e session.Event) ([]content.Delta, error) {
+	out := make([]content.Delta, 0, e.Deltas)
 	err := s.readSegments(ctx, log, e.Seq, func(g Segment) error {
 		deltas, err := g.Decode()
 		out = append(out, deltas...)
@@ -238,9 +239,9 @@ func (it *Item) closingNext() table.Write {
 
 // pieces returns deltas as they are stored: consecutive ones joined, and those that
 // are too long for a frame split.
-func pieces(deltas []run.Delta) []run.Delta {
-	var out []run.Delta
-	for _, d := range run.Coalesce(deltas) {
+func pieces(deltas []content.Delta) []content.Delta {
+	var out []content.Delta
+	for _, d := range content.Coalesce(deltas) {
 		out = append(out, d.Split(deltaBytes)...)
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/domain/content"
 	threads "github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -143,7 +144,7 @@ func (m *machine) item(rt *rapid.T, c *conv) threads.Item {
 func (m *machine) grow(rt *rapid.T, c *conv, it threads.Item) {
 	text := m.name(strings.Repeat("x", rapid.SampledFrom([]int{1, 1, 900}).Draw(rt, "characters")))
 	m.note(rt, "flush %d characters to %s", len(text), it.ID())
-	if _, err := it.Flush(rt.Context(), []threads.Delta{{Text: text}}); err != nil {
+	if _, err := it.Flush(rt.Context(), []content.Delta{{Text: text}}); err != nil {
 		rt.Fatalf("flush: %v", err)
 	}
 	c.open.event.Fields = map[string]json.RawMessage{"content": it.Content().Snapshot()}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	lifecycle "github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -136,7 +137,7 @@ func (a *streamedItem) push(ctx context.Context, s *stores.Store, text string) e
 
 // flush stores a text. One caller at a time gets its answer.
 func (a *streamedItem) flush(ctx context.Context, it lifecycle.Item, text string) error {
-	_, err := it.Flush(ctx, []lifecycle.Delta{{Text: text}})
+	_, err := it.Flush(ctx, []content.Delta{{Text: text}})
 	if err == nil {
 		a.stored = append(a.stored, text)
 	}

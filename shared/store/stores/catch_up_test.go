@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -68,11 +69,11 @@ func TestCatchUp_of_an_item_larger_than_a_message(t *testing.T) {
 				t.Fatalf("%d bytes, %v", len(frame), err)
 			}
 			if i == 0 {
-				content, err := run.ResumeContent(m.Item.Fields["content"])
+				draft, err := content.ResumeDraft(m.Item.Fields["content"])
 				if err != nil || m.Type != watch.Snapshot || m.Until == nil || *m.Until != 24 {
 					t.Fatalf("it begins with %+v, %v", m, err)
 				}
-				size = content.Size()
+				size = draft.Size()
 				continue
 			}
 			if m.Type != watch.DeltaType || m.Prev != messages[i-1].Cursor {

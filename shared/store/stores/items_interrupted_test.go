@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -47,7 +48,7 @@ func TestComplete_that_stopped(t *testing.T) {
 			t.Run(length+", "+name, func(t *testing.T) {
 				t.Parallel()
 				p := newPushing(t)
-				if err := open(t, p).FlushAt(t.Context(), 1, []run.Delta{{Text: text}}); err != nil {
+				if err := open(t, p).FlushAt(t.Context(), 1, []content.Delta{{Text: text}}); err != nil {
 					t.Fatal(err)
 				}
 				_, it, err := stopping(p.engine, "E#").Runs.OpenPush(t.Context(), p.ref, "item", nil)
@@ -57,7 +58,7 @@ func TestComplete_that_stopped(t *testing.T) {
 				if _, err := it.Complete(t.Context(), whole); !errors.Is(err, errInterrupted) {
 					t.Fatalf("got %v", err)
 				}
-				fixture.WantKind(t, open(t, p).FlushAt(t.Context(), 2, []run.Delta{{Text: "late"}}), fault.Conflict)
+				fixture.WantKind(t, open(t, p).FlushAt(t.Context(), 2, []content.Delta{{Text: "late"}}), fault.Conflict)
 				next(t, p)
 				for _, e := range mustEvents(t, p.other, alice, "s", session.EventQuery{View: session.All}) {
 					if e.ID == "item" && (e.Status != session.EventCompleted || e.Deltas != 2) {

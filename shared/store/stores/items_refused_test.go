@@ -9,6 +9,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
@@ -36,7 +37,7 @@ func TestItems_when_one_request_of_a_flush_is_refused(t *testing.T) {
 		mustFlush(t, it, "begun ")
 		text := strings.Repeat("0123456789", 4500) // several segments
 		left.Store(n)
-		rest, err := it.Flush(t.Context(), []run.Delta{{Text: text}})
+		rest, err := it.Flush(t.Context(), []content.Delta{{Text: text}})
 		refused := left.Swap(never) == never
 		if err != nil {
 			wantKind(t, err, fault.Busy)

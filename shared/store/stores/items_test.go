@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -51,7 +52,7 @@ func TestItems(t *testing.T) {
 	t.Run("a delta that breaks a rule changes nothing", func(t *testing.T) {
 		it := mustBegin(t, s, ref, "strict")
 		mustFlush(t, it, "ok")
-		_, err := it.Flush(t.Context(), []run.Delta{{Text: "no"}, {Part: 5, Text: "gap"}})
+		_, err := it.Flush(t.Context(), []content.Delta{{Text: "no"}, {Part: 5, Text: "gap"}})
 		wantKind(t, err, fault.Invalid)
 		wantKind(t, flush(t.Context(), it, strings.Repeat("x", run.MaxItem)), fault.TooLarge)
 		mustFlush(t, it, "!")

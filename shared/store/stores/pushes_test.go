@@ -9,6 +9,7 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/stores"
@@ -57,7 +58,7 @@ func pushDelta(ctx context.Context, s *stores.Store, ref run.Ref, offset int64) 
 	if err != nil {
 		return err
 	}
-	return flushDelta(ctx, s, ref, it, func(it run.Item, deltas []run.Delta) error { return it.FlushAt(ctx, offset, deltas) })
+	return flushDelta(ctx, s, ref, it, func(it run.Item, deltas []content.Delta) error { return it.FlushAt(ctx, offset, deltas) })
 }
 
 // pushAnywhere pushes a delta as the API does without an offset.
@@ -66,20 +67,20 @@ func pushAnywhere(ctx context.Context, s *stores.Store, ref run.Ref) error {
 	if err != nil {
 		return err
 	}
-	return flushDelta(ctx, s, ref, it, func(it run.Item, deltas []run.Delta) error {
+	return flushDelta(ctx, s, ref, it, func(it run.Item, deltas []content.Delta) error {
 		_, err := it.Flush(ctx, deltas)
 		return err
 	})
 }
 
-func flushDelta(ctx context.Context, s *stores.Store, ref run.Ref, it run.Item, flush func(run.Item, []run.Delta) error) (err error) {
+func flushDelta(ctx context.Context, s *stores.Store, ref run.Ref, it run.Item, flush func(run.Item, []content.Delta) error) (err error) {
 	if it == nil {
 		begun := session.Event{ID: "item", Author: "agent", InvocationID: ref.RunID}
 		if it, err = s.Runs.BeginItem(ctx, ref, begun.With("content", []byte(`{"role":"model"}`))); err != nil {
 			return err
 		}
 	}
-	if err := flush(it, []run.Delta{{Text: "word "}}); err != nil {
+	if err := flush(it, []content.Delta{{Text: "word "}}); err != nil {
 		return err
 	}
 	s.Runs.KeepPush(it)
@@ -137,7 +138,7 @@ func TestOpenPush(t *testing.T) {
 		if _, err := p.other.Runs.Cancel(t.Context(), p.ref); err != nil {
 			t.Fatal(err)
 		}
-		_, err = it.Flush(t.Context(), []run.Delta{{Text: "late"}})
+		_, err = it.Flush(t.Context(), []content.Delta{{Text: "late"}})
 		fixture.WantKind(t, err, fault.Conflict)
 	})
 	t.Run("a repeated push and one that leaves a gap are refused with the offset", func(t *testing.T) {
@@ -179,7 +180,7 @@ func TestOpenPush(t *testing.T) {
 		if _, err := p.other.Runs.Cancel(t.Context(), p.ref); err != nil {
 			t.Fatal(err)
 		}
-		fixture.WantKind(t, it.FlushAt(t.Context(), 1, []run.Delta{{Text: "late"}}), fault.Conflict)
+		fixture.WantKind(t, it.FlushAt(t.Context(), 1, []content.Delta{{Text: "late"}}), fault.Conflict)
 	})
 	t.Run("another user's session is refused", func(t *testing.T) {
 		t.Parallel()

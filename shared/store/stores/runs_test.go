@@ -12,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/stores"
@@ -54,7 +55,7 @@ func mustBegin(t testing.TB, s *stores.Store, ref run.Ref, id string) run.Item {
 }
 
 func flush(ctx context.Context, it run.Item, text string) error {
-	_, err := it.Flush(ctx, []run.Delta{{Text: text}})
+	_, err := it.Flush(ctx, []content.Delta{{Text: text}})
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -96,7 +97,7 @@ func (s *collector) mustItem(t *testing.T, ref run.Ref) run.Item {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := it.Flush(t.Context(), []run.Delta{{Text: "so"}}); err != nil {
+	if _, err := it.Flush(t.Context(), []content.Delta{{Text: "so"}}); err != nil {
 		t.Fatal(err)
 	}
 	return it

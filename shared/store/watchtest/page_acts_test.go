@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/e2e/pageclient"
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -78,9 +78,9 @@ func (w *page) flushMuch(ctx context.Context, rt *rapid.T) error {
 		return nil
 	}
 	parts := w.item.Content().Parts()
-	var deltas []run.Delta
+	var deltas []content.Delta
 	for range rapid.IntRange(5, 9).Draw(rt, "deltas") {
-		d := run.Delta{Part: max(0, parts-rapid.IntRange(0, 1).Draw(rt, "back")), Text: strings.Repeat("large ", 3000)}
+		d := content.Delta{Part: max(0, parts-rapid.IntRange(0, 1).Draw(rt, "back")), Text: strings.Repeat("large ", 3000)}
 		parts = max(parts, d.Part+1)
 		deltas = append(deltas, d)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/test/e2e/pageclient"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -45,7 +46,7 @@ func testFar(t *testing.T, limit int, ends string) {
 	w.active = &ref
 	must(w.begin(ctx, nil))
 	flush := func(text string) {
-		_, err := w.item.Flush(ctx, []run.Delta{{Text: text}})
+		_, err := w.item.Flush(ctx, []content.Delta{{Text: text}})
 		must(err)
 	}
 	flush("so ")

@@ -17,6 +17,7 @@ import (
 	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -170,11 +171,11 @@ func (w *watching) flush(ctx context.Context, rt *rapid.T) error {
 	}
 	n := rapid.IntRange(1, 3).Draw(rt, "deltas")
 	parts := max(1, w.item.Content().Parts())
-	var deltas []run.Delta
+	var deltas []content.Delta
 	for i := range n {
 		// Pieces have many lengths, so that segments are filled unevenly.
 		text := fmt.Sprintf("%*s", rapid.IntRange(1, 500).Draw(rt, "length"), "é"+fmt.Sprint(i))
-		deltas = append(deltas, run.Delta{Part: min(i, parts), Text: text})
+		deltas = append(deltas, content.Delta{Part: min(i, parts), Text: text})
 		parts = max(parts, min(i, parts)+1)
 	}
 	_, err := w.item.Flush(ctx, deltas)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -143,7 +144,7 @@ func (w *worker) beginItem(t *testing.T) {
 func (w *worker) write(t *testing.T, text string) {
 	t.Helper()
 	w.text += text
-	if _, err := w.item.Flush(t.Context(), []run.Delta{{Text: text}}); err != nil {
+	if _, err := w.item.Flush(t.Context(), []content.Delta{{Text: text}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
@@ -23,8 +23,8 @@ type view struct {
 // viewItem is an event, final or in progress.
 type viewItem struct {
 	event   session.Event
-	content *run.Content // of an event in progress
-	stale   bool         // content has changed since the event was rendered
+	content *content.Draft // of an event in progress
+	stale   bool           // content has changed since the event was rendered
 }
 
 func newViewItem(e session.Event) *viewItem {
@@ -33,8 +33,8 @@ func newViewItem(e session.Event) *viewItem {
 		return it
 	}
 	var err error
-	if it.content, err = run.ResumeContent(e.Fields["content"]); err != nil {
-		it.content = run.NewContent("") // without content, as at its beginning
+	if it.content, err = content.ResumeDraft(e.Fields["content"]); err != nil {
+		it.content = content.NewDraft("") // without content, as at its beginning
 	}
 	return it
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -25,7 +26,7 @@ const (
 type push struct {
 	itemID       string
 	author, role string // of a new item
-	deltas       []run.Delta
+	deltas       []content.Delta
 	// offset is the last delta that the agent knows to be stored; nil skips the
 	// check.
 	offset *int64
@@ -121,12 +122,12 @@ func (c *call) push() (p push, err error) {
 	return p, err
 }
 
-func parseDeltas(items []json.RawMessage) ([]run.Delta, error) {
-	deltas := make([]run.Delta, len(items))
+func parseDeltas(items []json.RawMessage) ([]content.Delta, error) {
+	deltas := make([]content.Delta, len(items))
 	size := 0
 	for i, raw := range items {
 		var err error
-		if deltas[i], err = run.ParseDelta(raw, deltaAt(i)); err != nil {
+		if deltas[i], err = content.ParseDelta(raw, deltaAt(i)); err != nil {
 			return nil, err
 		}
 		size += deltas[i].Size()
@@ -157,20 +158,20 @@ func (p push) check(of run.Run, item run.Item) (begun session.Event, err error) 
 	if err := p.checkOffset(item); err != nil {
 		return begun, err
 	}
-	content := run.NewContent("")
+	draft := content.NewDraft("")
 	if item != nil {
-		if content, err = run.ResumeContent(item.Content().Snapshot()); err != nil {
+		if draft, err = content.ResumeDraft(item.Content().Snapshot()); err != nil {
 			return begun, err
 		}
 	} else if begun, err = p.openingEvent(of); err != nil {
 		return begun, err
 	}
 	for i, d := range p.deltas {
-		if err := content.Append(d, deltaAt(i)); err != nil {
+		if err := draft.Append(d, deltaAt(i)); err != nil {
 			return begun, err
 		}
 	}
-	if content.Size() > run.MaxItem {
+	if draft.Size() > run.MaxItem {
 		return begun, fault.New(fault.ItemTooLarge, "the item would hold more than %d bytes of text", run.MaxItem)
 	}
 	return begun, nil
@@ -190,7 +191,7 @@ func (p push) openingEvent(of run.Run) (session.Event, error) {
 	}
 	return session.Event{
 		ID: p.itemID, InvocationID: of.ID, Author: author,
-		Fields: map[string]json.RawMessage{"content": run.NewContent(role).Snapshot()},
+		Fields: map[string]json.RawMessage{"content": content.NewDraft(role).Snapshot()},
 	}, nil
 }
 

@@ -89,7 +89,7 @@ func (s *system) Load(ctx context.Context, thread string) ([]string, error) {
 		var page struct {
 			Data struct {
 				Items []struct {
-					Content content `json:"content"`
+					Content message `json:"content"`
 				} `json:"items"`
 			} `json:"data"`
 			Meta struct {

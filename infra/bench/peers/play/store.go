@@ -12,6 +12,7 @@ import (
 	"github.com/rethread/rethread/infra/bench/meter"
 	"github.com/rethread/rethread/infra/local/samtemplate"
 	localtable "github.com/rethread/rethread/infra/local/table"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store"
@@ -99,8 +100,8 @@ func newEvent(invocation string, n int, author, text string) (session.Event, err
 	}, err
 }
 
-// content is what an event says.
-type content struct {
+// message is what an event says.
+type message struct {
 	Role  string `json:"role"`
 	Parts []part `json:"parts"`
 }
@@ -109,15 +110,15 @@ type part struct {
 	Text string `json:"text"`
 }
 
-func said(author, text string) content {
+func said(author, text string) message {
 	role := "model"
 	if author == "user" {
 		role = "user"
 	}
-	return content{Role: role, Parts: []part{{Text: text}}}
+	return message{Role: role, Parts: []part{{Text: text}}}
 }
 
-func (c content) text() string {
+func (c message) text() string {
 	var all string
 	for _, p := range c.Parts {
 		all += p.Text
@@ -134,7 +135,7 @@ func (p *storePeer) Load(ctx context.Context, thread string) ([]string, error) {
 			return nil, err
 		}
 		for _, e := range page.Events {
-			var c content
+			var c message
 			if err := json.Unmarshal(e.Fields["content"], &c); err != nil {
 				return nil, fmt.Errorf("read event %s: %w", e.ID, err)
 			}
@@ -183,7 +184,7 @@ func (p *storePeer) Stream(ctx context.Context, thread, question string, tokens 
 	var whole string
 	for _, text := range parts(tokens) {
 		whole += text
-		if _, err := item.Flush(ctx, []run.Delta{{Text: text}}); err != nil {
+		if _, err := item.Flush(ctx, []content.Delta{{Text: text}}); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	client "github.com/rethread/rethread/clients/go/watch"
 	"github.com/rethread/rethread/clients/go/watch/view"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
@@ -49,7 +50,7 @@ func (f *follower) now() view.Session {
 	return f.shows
 }
 
-func text(s string) []run.Delta { return []run.Delta{{Text: s}} }
+func text(s string) []content.Delta { return []content.Delta{{Text: s}} }
 
 func answer(m *model) {
 	m.start()

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -76,7 +77,7 @@ func (w writer) duringRun() {
 	case n == 4 || n == 5:
 		w.m.complete(n == 4)
 	default:
-		deltas := make([]run.Delta, 1+below(w.t, 3))
+		deltas := make([]content.Delta, 1+below(w.t, 3))
 		for i := range deltas {
 			deltas[i] = w.delta(w.m.open)
 		}
@@ -105,7 +106,7 @@ func (w writer) foreign() {
 }
 
 // delta draws a delta that continues the item's content.
-func (w writer) delta(e *entry) run.Delta {
+func (w writer) delta(e *entry) content.Delta {
 	n := len(e.kinds)
 	part := n
 	if n > 0 && below(w.t, 5) > 0 {
@@ -119,16 +120,16 @@ func (w writer) delta(e *entry) run.Delta {
 			d.Text = text
 			return d
 		}
-		d.Call = &run.Call{ArgsText: []string{`1`, `}`, `"x"`, ``}[below(w.t, 4)]}
+		d.Call = &content.CallDelta{ArgsText: []string{`1`, `}`, `"x"`, ``}[below(w.t, 4)]}
 		return d
 	}
-	d := run.Delta{Part: part, Text: text}
+	d := content.Delta{Part: part, Text: text}
 	switch below(w.t, 4) {
 	case 0:
 		d.Thought = true
 	case 1:
 		d.Text = ""
-		d.Call = &run.Call{ID: w.m.name("call"), Name: "search", ArgsText: []string{`{"q":`, `{}`, ``}[below(w.t, 3)]}
+		d.Call = &content.CallDelta{ID: w.m.name("call"), Name: "search", ArgsText: []string{`{"q":`, `{}`, ``}[below(w.t, 3)]}
 	}
 	e.kinds = append(e.kinds, d)
 	return d

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -159,20 +160,20 @@ func (r *reading) messagesFor(e session.Event, at, from watch.Cursor, streamed i
 }
 
 // inParts splits a snapshot into one with half of the deltas, and the other deltas.
-func (r *reading) inParts(m watch.Message, deltas []run.Delta) []watch.Message {
+func (r *reading) inParts(m watch.Message, deltas []content.Delta) []watch.Message {
 	half := int64(len(deltas) / 2)
 	var said struct {
 		Role string `json:"role"`
 	}
 	_ = json.Unmarshal(m.Item.Fields["content"], &said)
-	content := run.NewContent(said.Role)
+	draft := content.NewDraft(said.Role)
 	for _, d := range deltas[:half] {
-		if err := content.Append(d, ""); err != nil {
+		if err := draft.Append(d, ""); err != nil {
 			panic(err)
 		}
 	}
 	part, until := *m.Item, int64(len(deltas))
-	part.Fields, part.Deltas = map[string]json.RawMessage{"content": content.Snapshot()}, half
+	part.Fields, part.Deltas = map[string]json.RawMessage{"content": draft.Snapshot()}, half
 	first := watch.SnapshotOf(r.h.epoch, part)
 	first.Prev = m.Prev
 	if half < until {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -86,7 +87,7 @@ func messagesOfEvents(e *entry, prev watch.Cursor) []watch.Message {
 	return out
 }
 
-func deltaMessage(e *entry, d run.Delta) watch.Message {
+func deltaMessage(e *entry, d content.Delta) watch.Message {
 	n := e.offset
 	return watch.Message{
 		Type: watch.DeltaType, ItemID: e.events[0].ID, Offset: &n, Delta: &d,
@@ -101,7 +102,7 @@ func merged(messages []watch.Message) []watch.Message {
 	for _, m := range messages {
 		if n := len(out); n > 0 && m.Type == watch.DeltaType && out[n-1].Type == watch.DeltaType &&
 			m.ItemID == out[n-1].ItemID && out[n-1].Cursor == m.Prev {
-			if joined := run.Coalesce([]run.Delta{*out[n-1].Delta, *m.Delta}); len(joined) == 1 {
+			if joined := content.Coalesce([]content.Delta{*out[n-1].Delta, *m.Delta}); len(joined) == 1 {
 				m.Prev, m.Delta = out[n-1].Prev, &joined[0]
 				out[n-1] = m
 				continue

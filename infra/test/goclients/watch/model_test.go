@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -59,9 +60,9 @@ type entry struct {
 	back                   bool
 	run                    run.Run
 
-	content  *run.Content // of an item in progress
-	grown    []run.Delta  // its deltas
-	kinds    []run.Delta  // of its parts, by what opened them
+	content  *content.Draft  // of an item in progress
+	grown    []content.Delta // its deltas
+	kinds    []content.Delta // of its parts, by what opened them
 	offset   int64
 	segment  int // number of the last one
 	inTail   int // deltas in it
@@ -200,28 +201,24 @@ func (m *model) start() {
 }
 
 // begin opens an item of the run.
-func (m *model) begin(content json.RawMessage, big bool, segment int) {
+func (m *model) begin(said json.RawMessage, big bool, segment int) {
 	e := m.append(m.head.run, "")
 	e.newAfter = segment
 	item := &e.events[0]
 	item.Status, item.Author = session.EventInProgress, "agent"
-	item.Fields = map[string]json.RawMessage{"content": content}
-	if content == nil {
+	item.Fields = map[string]json.RawMessage{"content": said}
+	if said == nil {
 		delete(item.Fields, "content")
 	}
 	if big {
 		item.ID += bigSuffix
 	}
-	var said struct {
-		Role string `json:"role"`
-	}
-	_ = json.Unmarshal(content, &said)
-	e.content = run.NewContent(said.Role)
+	e.content = content.NewDraft(content.RoleOf(said))
 	m.open = m.put(e)
 }
 
 // flush stores deltas, in one request as many as fit in a segment.
-func (m *model) flush(deltas []run.Delta) {
+func (m *model) flush(deltas []content.Delta) {
 	e := m.open
 	for len(deltas) > 0 {
 		if e.inTail == e.newAfter {
@@ -233,7 +230,7 @@ func (m *model) flush(deltas []run.Delta) {
 	}
 }
 
-func (m *model) grow(e *entry, deltas []run.Delta) {
+func (m *model) grow(e *entry, deltas []content.Delta) {
 	r := record{key: fmt.Sprintf("segment %d.%d", e.first, e.segment)}
 	for _, d := range deltas {
 		if err := e.content.Append(d, ""); err != nil {

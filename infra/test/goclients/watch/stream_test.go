@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/sse/order"
@@ -223,14 +223,14 @@ func (s *sseReader) event(kind string, text []byte) error {
 		s.shown = append(slices.DeleteFunc(s.shown, func(e session.Event) bool { return e.Seq >= m.Item.Seq }), *m.Item)
 	case watch.DeltaType:
 		e := s.item(m.ItemID)
-		content, err := run.ResumeContent(e.Fields["content"])
+		draft, err := content.ResumeDraft(e.Fields["content"])
 		if err != nil {
-			content = run.NewContent("")
+			draft = content.NewDraft("")
 		}
-		if err := content.Append(*m.Delta, ""); err != nil {
+		if err := draft.Append(*m.Delta, ""); err != nil {
 			t.Fatal(err)
 		}
-		e.Fields = map[string]json.RawMessage{"content": content.Snapshot()}
+		e.Fields = map[string]json.RawMessage{"content": draft.Snapshot()}
 	case watch.ItemCompleted, watch.ItemFailed:
 		*s.item(m.ItemID) = *m.Item
 	case watch.Rewound:

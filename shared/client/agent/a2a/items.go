@@ -5,6 +5,7 @@ import (
 
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
 	"github.com/rethread/rethread/shared/client/agent/output"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -68,8 +69,8 @@ func (s *items) say(id string, parts []part, more bool) error {
 
 // show replaces the pieces of the item in progress, with deltas for what is added.
 func (s *items) show(pieces []piece) error {
-	if len(pieces) > run.MaxParts {
-		return endpoint.NewError(run.CodeLimit, "the agent produced an item of more than %d parts", run.MaxParts)
+	if len(pieces) > content.MaxParts {
+		return endpoint.NewError(run.CodeLimit, "the agent produced an item of more than %d parts", content.MaxParts)
 	}
 	s.fixed = s.fixed || len(pieces) < len(s.pieces)
 	for i, p := range pieces {
@@ -104,7 +105,7 @@ func (s *items) delta(i int, p piece, more string) error {
 	if !begun {
 		at = len(s.shown)
 	}
-	d := run.Delta{Part: at, Thought: p.thought, Text: more}
+	d := content.Delta{Part: at, Thought: p.thought, Text: more}
 	switch {
 	case p.call != nil && !begun:
 		d.Call = p.call

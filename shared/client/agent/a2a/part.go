@@ -7,7 +7,6 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/content"
-	"github.com/rethread/rethread/shared/domain/run"
 )
 
 // Metadata by which agents of ADK and kagent mark parts.
@@ -90,7 +89,7 @@ func (p part) data(out piece) (piece, error) {
 			call.Args = json.RawMessage("{}")
 		}
 		out.part = &content.Part{Call: &content.Call{Raw: p.Data}}
-		out.call = &run.Call{ID: call.ID, Name: call.Name, ArgsText: string(call.Args)}
+		out.call = &content.CallDelta{ID: call.ID, Name: call.Name, ArgsText: string(call.Args)}
 		out.waits = p.Metadata.flag(adkLongRunning, kagentLongRunning)
 	case kind == functionResponse && isCall:
 		out.part = &content.Part{Response: &content.Response{Raw: p.Data}}

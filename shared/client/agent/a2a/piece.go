@@ -8,7 +8,6 @@ import (
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/content"
-	"github.com/rethread/rethread/shared/domain/run"
 )
 
 // piece is a part of an item: text that may still grow, or another part as the
@@ -17,10 +16,10 @@ type piece struct {
 	text    string
 	thought bool
 	isText  bool
-	part    *content.Part // of other parts
-	call    *run.Call     // of a function call
-	waits   bool          // for its response
-	meta    string        // JSON of the part's remaining metadata; "" for none
+	part    *content.Part      // of other parts
+	call    *content.CallDelta // of a function call
+	waits   bool               // for its response
+	meta    string             // JSON of the part's remaining metadata; "" for none
 }
 
 // json returns the piece as a part of an event's content.

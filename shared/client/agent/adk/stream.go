@@ -7,6 +7,7 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
 	"github.com/rethread/rethread/shared/client/agent/output"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -111,7 +112,7 @@ func (r *reader) say(o *streamEvent, thought bool, text string) error {
 	if len(r.parts) == 0 || r.parts[len(r.parts)-1] != thought {
 		r.parts = append(r.parts, thought)
 	}
-	return r.out.Delta(run.Delta{Part: len(r.parts) - 1, Thought: thought, Text: text})
+	return r.out.Delta(content.Delta{Part: len(r.parts) - 1, Thought: thought, Text: text})
 }
 
 // hold keeps an event until the item in progress is complete.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -18,7 +19,7 @@ type Recorder struct {
 	T       *testing.T
 	Log     []string
 	Open    *run.ItemStart
-	Content *run.Content
+	Content *content.Draft
 	Events  []session.Event // complete ones
 }
 
@@ -29,7 +30,7 @@ func (r *Recorder) Emit(o run.Output) error {
 		if r.Open != nil {
 			r.T.Errorf("item %+v begins while %+v is in progress", o.Item, r.Open)
 		}
-		r.Open, r.Content = o.Item, run.NewContent(o.Item.Role)
+		r.Open, r.Content = o.Item, content.NewDraft(o.Item.Role)
 		r.Log = append(r.Log, strings.TrimSpace(fmt.Sprintf("item %s %s %s", o.Item.ID, o.Item.Author, o.Item.Role)))
 	case o.Delta != nil && o.Event == nil && !o.Completes:
 		if r.Open == nil {

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // call handles the events of tool calls.
@@ -36,7 +36,7 @@ func (r *reader) call(e event) error {
 	if delta == "" {
 		return nil
 	}
-	return r.say(key, e.ParentMessageID, run.Delta{Call: &run.Call{ArgsText: delta}})
+	return r.say(key, e.ParentMessageID, content.Delta{Call: &content.CallDelta{ArgsText: delta}})
 }
 
 func (r *reader) beginCall(key partKey, e event, args string, chunk bool) error {
@@ -50,5 +50,5 @@ func (r *reader) beginCall(key partKey, e event, args string, chunk bool) error 
 	if !chunk {
 		r.item.open[key] = true
 	}
-	return r.say(key, e.ParentMessageID, run.Delta{Call: &run.Call{ID: key.id, Name: e.ToolCallName, ArgsText: args}})
+	return r.say(key, e.ParentMessageID, content.Delta{Call: &content.CallDelta{ID: key.id, Name: e.ToolCallName, ArgsText: args}})
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -56,7 +56,7 @@ func (i item) begins(key partKey, message string) bool {
 
 // say appends to a part, and begins it if necessary, in a new item if it is of another
 // message.
-func (r *reader) say(key partKey, message string, d run.Delta) error {
+func (r *reader) say(key partKey, message string, d content.Delta) error {
 	at, begun := r.item.parts[key]
 	if !begun {
 		if r.item.begins(key, message) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // text handles the events of text messages. Only those of the assistant are output.
@@ -42,7 +42,7 @@ func (r *reader) text(e event) error {
 	if delta == "" {
 		return nil
 	}
-	return r.say(key, e.MessageID, run.Delta{Text: delta})
+	return r.say(key, e.MessageID, content.Delta{Text: delta})
 }
 
 // reasoning handles the events of thinking. In versions before 0.1.11 of AG-UI it has
@@ -76,7 +76,7 @@ func (r *reader) reasoning(e event) error {
 	case delta == "":
 		return nil
 	}
-	return r.say(key, e.MessageID, run.Delta{Thought: true, Text: delta})
+	return r.say(key, e.MessageID, content.Delta{Thought: true, Text: delta})
 }
 
 // thoughtKey returns the key of a reasoning message.
@@ -105,5 +105,5 @@ func (r *reader) encrypted(e event) error {
 	if _, ok := r.item.parts[key]; ok || e.Subtype != "message" || !r.begun[key] {
 		return nil
 	}
-	return r.say(key, e.EntityID, run.Delta{Thought: true})
+	return r.say(key, e.EntityID, content.Delta{Thought: true})
 }

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // call is a function call of the model.
@@ -18,7 +18,7 @@ type call struct {
 // call appends to a function call. Servers differ: some leave the index out or send
 // the same one for every call, some repeat id and name in each piece.
 func (r *reader) call(c toolCall) error {
-	args := &run.Call{ArgsText: string(c.Function.Arguments)}
+	args := &content.CallDelta{ArgsText: string(c.Function.Arguments)}
 	at := r.find(c)
 	if at < 0 {
 		args.ID, args.Name = c.ID, c.Function.Name
@@ -30,7 +30,7 @@ func (r *reader) call(c toolCall) error {
 		at = len(r.calls) - 1
 	}
 	maps.Copy(r.calls[at].extra, c.extra)
-	return r.out.Delta(run.Delta{Part: r.calls[at].part, Call: args})
+	return r.out.Delta(content.Delta{Part: r.calls[at].part, Call: args})
 }
 
 // find returns the index of the call that a piece continues, -1 if it begins a new

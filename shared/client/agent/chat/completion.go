@@ -19,7 +19,7 @@ type completion struct {
 // OpenAI's API: DeepSeek and vLLM call it reasoning_content, OpenRouter reasoning,
 // and some servers send both with the same text.
 type delta struct {
-	Content          content           `json:"content"`
+	Content          messageContent    `json:"content"`
 	Refusal          string            `json:"refusal"`
 	ReasoningContent string            `json:"reasoning_content"`
 	Reasoning        string            `json:"reasoning"`

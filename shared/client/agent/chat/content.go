@@ -6,9 +6,9 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// content is the content of a message: a string or a list of parts, as some
+// messageContent is the content of a message: a string or a list of parts, as some
 // providers send it.
-type content struct {
+type messageContent struct {
 	text    string
 	thought string
 	refusal string
@@ -24,8 +24,8 @@ type listPart struct {
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (c *content) UnmarshalJSON(raw []byte) error {
-	*c = content{}
+func (c *messageContent) UnmarshalJSON(raw []byte) error {
+	*c = messageContent{}
 	if jsonx.IsNull(raw) {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-func (c *content) add(raw json.RawMessage) error {
+func (c *messageContent) add(raw json.RawMessage) error {
 	var p listPart
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (c *content) add(raw json.RawMessage) error {
 	case "refusal":
 		c.refusal += p.Refusal
 	case "thinking":
-		var thinking content
+		var thinking messageContent
 		if err := json.Unmarshal(p.Thinking, &thinking); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
 	"github.com/rethread/rethread/shared/client/agent/output"
 	"github.com/rethread/rethread/shared/client/agent/provider"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -104,13 +105,13 @@ func (r *reader) add(d delta) error {
 	}
 	r.record.ReasoningDetails = append(r.record.ReasoningDetails, d.ReasoningDetails...)
 	r.record.Content = append(r.record.Content, d.Content.others...)
-	if err := r.say(&r.thought, run.Delta{Thought: true, Text: thought}); err != nil {
+	if err := r.say(&r.thought, content.Delta{Thought: true, Text: thought}); err != nil {
 		return err
 	}
-	if err := r.say(&r.text, run.Delta{Text: d.Content.text}); err != nil {
+	if err := r.say(&r.text, content.Delta{Text: d.Content.text}); err != nil {
 		return err
 	}
-	if err := r.say(&r.refusal, run.Delta{Text: d.Content.refusal + d.Refusal}); err != nil {
+	if err := r.say(&r.refusal, content.Delta{Text: d.Content.refusal + d.Refusal}); err != nil {
 		return err
 	}
 	for _, call := range d.ToolCalls {
@@ -122,7 +123,7 @@ func (r *reader) add(d delta) error {
 }
 
 // say appends to the part of thinking or of text, and begins it if necessary.
-func (r *reader) say(part *int, d run.Delta) error {
+func (r *reader) say(part *int, d content.Delta) error {
 	if d.Text == "" {
 		return nil
 	}

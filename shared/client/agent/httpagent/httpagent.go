@@ -13,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
 	"github.com/rethread/rethread/shared/client/agent/output"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -66,7 +67,7 @@ func (r reader) take(kind, data string) error {
 	case "item":
 		return r.takeItem(raw)
 	case "delta":
-		d, err := run.ParseDelta(raw, "")
+		d, err := content.ParseDelta(raw, "")
 		if err != nil {
 			return r.out.Malformed("a delta", err)
 		}

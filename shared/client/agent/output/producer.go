@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -27,7 +28,7 @@ type Producer struct {
 	emit   func(run.Output) error
 
 	item    *run.ItemStart // in progress, or nil
-	content *run.Content
+	content *content.Draft
 	items   int // begun or received whole
 	taken   int // events of the answer, including the current one
 }
@@ -69,13 +70,13 @@ func (p *Producer) Begin(item run.ItemStart) error {
 	if err := p.count(); err != nil {
 		return err
 	}
-	p.item, p.content = &item, run.NewContent(item.Role)
+	p.item, p.content = &item, content.NewDraft(item.Role)
 	begun := item // the receiver owns it from now on
 	return p.emit(run.Output{Item: &begun})
 }
 
 // Delta appends to the item in progress, or to a new one if there is none.
-func (p *Producer) Delta(d run.Delta) error {
+func (p *Producer) Delta(d content.Delta) error {
 	if p.item == nil {
 		if err := p.Begin(run.ItemStart{}); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
 	"github.com/rethread/rethread/shared/client/agent/provider"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -44,8 +45,8 @@ func (r *reader) beginCall(index int, item outputItem) error {
 	if item.Name == "" {
 		return r.out.Malformed("an event", fault.New(fault.Malformed, "a function call needs a name"))
 	}
-	call := &run.Call{ID: item.CallID, Name: item.Name, ArgsText: string(item.Arguments)}
-	return r.say(partKey{index, callPart, 0}, run.Delta{Call: call})
+	call := &content.CallDelta{ID: item.CallID, Name: item.Name, ArgsText: string(item.Arguments)}
+	return r.say(partKey{index, callPart, 0}, content.Delta{Call: call})
 }
 
 // maxOutputItems is the maximum number of items of a response.
@@ -95,7 +96,7 @@ func (r *reader) message(index int, item outputItem) (parts int, err error) {
 		}
 		key := partKey{index, kind, i}
 		if _, begun := r.parts[key]; !begun {
-			if err := r.say(key, run.Delta{Text: text}); err != nil {
+			if err := r.say(key, content.Delta{Text: text}); err != nil {
 				return 0, err
 			}
 		}
@@ -115,7 +116,7 @@ func (r *reader) call(index int, item outputItem) error {
 	if r.hasArgs[index] {
 		return nil
 	}
-	return r.say(key, run.Delta{Call: &run.Call{ArgsText: string(item.Arguments)}})
+	return r.say(key, content.Delta{Call: &content.CallDelta{ArgsText: string(item.Arguments)}})
 }
 
 // reasoning completes reasoning: its summary if there is one, otherwise its text.
@@ -130,7 +131,7 @@ func (r *reader) reasoning(index int, item outputItem) error {
 		if hasSummary || hasText {
 			continue
 		}
-		if err := r.say(partKey{index, kind, i}, run.Delta{Thought: true, Text: p.Text}); err != nil {
+		if err := r.say(partKey{index, kind, i}, content.Delta{Thought: true, Text: p.Text}); err != nil {
 			return err
 		}
 	}

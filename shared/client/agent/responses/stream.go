@@ -9,7 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
 	"github.com/rethread/rethread/shared/client/agent/output"
 	"github.com/rethread/rethread/shared/client/agent/provider"
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // Kinds of parts of a response's item.
@@ -105,15 +105,15 @@ func (r *reader) take(raw []byte) error {
 	at := func(kind string, index int) partKey { return partKey{e.OutputIndex, kind, index} }
 	switch e.Type {
 	case "response.output_text.delta":
-		return r.say(at(textPart, e.ContentIndex), run.Delta{Text: e.Delta})
+		return r.say(at(textPart, e.ContentIndex), content.Delta{Text: e.Delta})
 	case "response.refusal.delta":
-		return r.say(at(refusalPart, e.ContentIndex), run.Delta{Text: e.Delta})
+		return r.say(at(refusalPart, e.ContentIndex), content.Delta{Text: e.Delta})
 	case "response.reasoning_text.delta":
-		return r.say(at(thoughtPart, e.ContentIndex), run.Delta{Thought: true, Text: e.Delta})
+		return r.say(at(thoughtPart, e.ContentIndex), content.Delta{Thought: true, Text: e.Delta})
 	case "response.reasoning_summary_text.delta":
-		return r.say(at(summaryPart, e.SummaryIndex), run.Delta{Thought: true, Text: e.Delta})
+		return r.say(at(summaryPart, e.SummaryIndex), content.Delta{Thought: true, Text: e.Delta})
 	case "response.function_call_arguments.delta":
-		return r.say(at(callPart, 0), run.Delta{Call: &run.Call{ArgsText: e.Delta}})
+		return r.say(at(callPart, 0), content.Delta{Call: &content.CallDelta{ArgsText: e.Delta}})
 	case "response.output_item.added":
 		return r.added(e.OutputIndex, e.Item)
 	case "response.output_item.done":
@@ -127,7 +127,7 @@ func (r *reader) take(raw []byte) error {
 }
 
 // say appends to a part, and begins it if necessary.
-func (r *reader) say(key partKey, d run.Delta) error {
+func (r *reader) say(key partKey, d content.Delta) error {
 	at, begun := r.parts[key]
 	switch {
 	case d.Call == nil && d.Text == "":

@@ -6,7 +6,7 @@ import (
 	"maps"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
@@ -15,7 +15,7 @@ import (
 // parts assembles an item in progress that was sent in several messages.
 type parts struct {
 	first   watch.Message
-	content *run.Content
+	content *content.Draft
 	offset  int64
 }
 
@@ -24,11 +24,11 @@ func newParts(m subscription.Message) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, err := run.ResumeContent(first.Item.Fields["content"])
+	draft, err := content.ResumeDraft(first.Item.Fields["content"])
 	if err != nil {
 		return nil, fmt.Errorf("read the content of item %s: %w", first.ItemID, err)
 	}
-	return &parts{first: first, content: content, offset: first.Cursor.Offset}, nil
+	return &parts{first: first, content: draft, offset: first.Cursor.Offset}, nil
 }
 
 // add appends the next message and returns the whole item once it is complete.

@@ -1,4 +1,4 @@
-package run
+package content
 
 import (
 	"math"
@@ -19,22 +19,22 @@ const (
 // text, thinking or a piece of a function call; the first delta of a part decides
 // which of the three the part is.
 type Delta struct {
-	Part    int    // index of the part, from 0
-	Thought bool   // Text is thinking
-	Text    string // may be empty; must be empty with Call
-	Call    *Call  // a piece of a function call; nil for text
+	Part    int        // index of the part, from 0
+	Thought bool       // Text is thinking
+	Text    string     // may be empty; must be empty with Call
+	Call    *CallDelta // a piece of a function call; nil for text
 }
 
-// Call is a piece of a function call. Only the first delta of the part has ID and
+// CallDelta is a piece of a function call. Only the first delta of the part has ID and
 // Name; Name is required there.
-type Call struct {
+type CallDelta struct {
 	ID       string
 	Name     string
 	ArgsText string // appends to the JSON text of the arguments
 }
 
 // Validate returns a fault that names a member that is invalid by itself; pointer
-// is the delta's JSON pointer. Content.Append checks a delta against those before
+// is the delta's JSON pointer. Draft.Append checks a delta against those before
 // it.
 func (d Delta) Validate(pointer string) error {
 	if d.Part < 0 || d.Part >= MaxParts {
@@ -84,7 +84,7 @@ func (d Delta) Size() int {
 // which do not count.
 func (d Delta) Split(maxBytes int) []Delta {
 	var out []Delta
-	rest := d.appended()
+	rest := d.Appended()
 	for {
 		n := cut(rest, maxBytes)
 		out = append(out, d.with(rest[:n]))
@@ -92,7 +92,7 @@ func (d Delta) Split(maxBytes int) []Delta {
 			return out
 		}
 		if d.Call != nil {
-			d.Call = &Call{}
+			d.Call = &CallDelta{}
 		}
 	}
 }
@@ -120,9 +120,9 @@ func Coalesce(deltas []Delta) []Delta {
 	for start := 0; start < len(deltas); {
 		end := start + 1
 		var text strings.Builder
-		text.WriteString(deltas[start].appended())
+		text.WriteString(deltas[start].Appended())
 		for ; end < len(deltas) && deltas[start].continuedBy(deltas[end]); end++ {
-			text.WriteString(deltas[end].appended())
+			text.WriteString(deltas[end].Appended())
 		}
 		out = append(out, deltas[start].with(text.String()))
 		start = end
@@ -138,8 +138,8 @@ func (d Delta) continuedBy(next Delta) bool {
 	return next.Call == nil || next.Call.ID == "" && next.Call.Name == ""
 }
 
-// appended returns the text that the delta appends to its part.
-func (d Delta) appended() string {
+// Appended returns the text that the delta appends to its part.
+func (d Delta) Appended() string {
 	if d.Call != nil {
 		return d.Call.ArgsText
 	}
@@ -152,6 +152,6 @@ func (d Delta) with(text string) Delta {
 		d.Text = text
 		return d
 	}
-	d.Call = &Call{ID: d.Call.ID, Name: d.Call.Name, ArgsText: text}
+	d.Call = &CallDelta{ID: d.Call.ID, Name: d.Call.Name, ArgsText: text}
 	return d
 }

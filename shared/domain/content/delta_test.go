@@ -1,33 +1,33 @@
-package run_test
+package content_test
 
 import (
 	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
+	"github.com/rethread/rethread/shared/domain/content/contenttest"
 )
 
 func TestDeltaJSON(t *testing.T) {
 	for name, c := range map[string]struct {
 		raw   string
-		delta run.Delta
+		delta content.Delta
 	}{
-		"text":             {`{"part":0,"text":"a<b"}`, run.Delta{Text: "a<b"}},
-		"empty text":       {`{"part":2,"text":""}`, run.Delta{Part: 2}},
-		"thinking":         {`{"part":0,"thought":true,"text":"…"}`, run.Delta{Thought: true, Text: "…"}},
-		"a call begins":    {`{"part":1,"function_call":{"id":"c1","name":"search","args_text":"{"}}`, run.Delta{Part: 1, Call: &run.Call{ID: "c1", Name: "search", ArgsText: "{"}}},
-		"a call continues": {`{"part":1,"function_call":{"args_text":"}"}}`, run.Delta{Part: 1, Call: &run.Call{ArgsText: "}"}}},
+		"text":             {`{"part":0,"text":"a<b"}`, content.Delta{Text: "a<b"}},
+		"empty text":       {`{"part":2,"text":""}`, content.Delta{Part: 2}},
+		"thinking":         {`{"part":0,"thought":true,"text":"…"}`, content.Delta{Thought: true, Text: "…"}},
+		"a call begins":    {`{"part":1,"function_call":{"id":"c1","name":"search","args_text":"{"}}`, content.Delta{Part: 1, Call: &content.CallDelta{ID: "c1", Name: "search", ArgsText: "{"}}},
+		"a call continues": {`{"part":1,"function_call":{"args_text":"}"}}`, content.Delta{Part: 1, Call: &content.CallDelta{ArgsText: "}"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := run.ParseDelta(json.RawMessage(c.raw), "")
+			got, err := content.ParseDelta(json.RawMessage(c.raw), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +41,7 @@ func TestDeltaJSON(t *testing.T) {
 		})
 	}
 	t.Run("a whole surrogate pair is one character", func(t *testing.T) {
-		got, err := run.ParseDelta(json.RawMessage(`{"part":0,"text":"\\ud83d \ud83d\ude00\u00e9"}`), "")
+		got, err := content.ParseDelta(json.RawMessage(`{"part":0,"text":"\\ud83d \ud83d\ude00\u00e9"}`), "")
 		if err != nil || got.Text != `\ud83d 😀é` {
 			t.Errorf("got %q, %v", got.Text, err)
 		}
@@ -80,7 +80,7 @@ func TestParseDeltaRefuses(t *testing.T) {
 		"two first halves":         {`{"part":0,"text":"\ud83d\ud83d"}`, "", fault.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := run.ParseDelta(json.RawMessage(c.raw), "/deltas/3")
+			_, err := content.ParseDelta(json.RawMessage(c.raw), "/deltas/3")
 			wantFault(t, err, c.kind, "/deltas/3"+c.pointer)
 		})
 	}
@@ -95,32 +95,32 @@ func wantFault(t *testing.T, err error, kind fault.Kind, pointer string) {
 }
 
 func TestValidateRefusesWhatNoJSONHolds(t *testing.T) {
-	wantFault(t, run.Delta{Text: "\xff"}.Validate(""), fault.Malformed, "/text")
-	wantFault(t, run.Delta{Call: &run.Call{ArgsText: "\xff"}}.Validate(""), fault.Malformed, "/function_call/args_text")
-	wantFault(t, run.Delta{Text: "x", Call: &run.Call{}}.Validate(""), fault.Invalid, "/text")
+	wantFault(t, content.Delta{Text: "\xff"}.Validate(""), fault.Malformed, "/text")
+	wantFault(t, content.Delta{Call: &content.CallDelta{ArgsText: "\xff"}}.Validate(""), fault.Malformed, "/function_call/args_text")
+	wantFault(t, content.Delta{Text: "x", Call: &content.CallDelta{}}.Validate(""), fault.Invalid, "/text")
 }
 
 func TestSplit(t *testing.T) {
 	t.Run("no piece exceeds the limit", func(t *testing.T) {
-		got := run.Delta{Part: 1, Thought: true, Text: "aéb😀"}.Split(4)
-		want := []run.Delta{{Part: 1, Thought: true, Text: "aéb"}, {Part: 1, Thought: true, Text: "😀"}}
+		got := content.Delta{Part: 1, Thought: true, Text: "aéb😀"}.Split(4)
+		want := []content.Delta{{Part: 1, Thought: true, Text: "aéb"}, {Part: 1, Thought: true, Text: "😀"}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
 	t.Run("a character that exceeds the limit stays whole", func(t *testing.T) {
-		if diff := cmp.Diff([]run.Delta{{Text: "😀"}, {Text: "é"}}, run.Delta{Text: "😀é"}.Split(1)); diff != "" {
+		if diff := cmp.Diff([]content.Delta{{Text: "😀"}, {Text: "é"}}, content.Delta{Text: "😀é"}.Split(1)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
 	t.Run("an empty delta stays one delta", func(t *testing.T) {
-		if diff := cmp.Diff([]run.Delta{{}}, run.Delta{}.Split(9)); diff != "" {
+		if diff := cmp.Diff([]content.Delta{{}}, content.Delta{}.Split(9)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
 	t.Run("the first piece of a call names it", func(t *testing.T) {
-		whole := run.Delta{Call: &run.Call{ID: "c", Name: "f", ArgsText: `{"a":1}`}}
-		want := []run.Delta{{Call: &run.Call{ID: "c", Name: "f", ArgsText: `{"a"`}}, {Call: &run.Call{ArgsText: `:1}`}}}
+		whole := content.Delta{Call: &content.CallDelta{ID: "c", Name: "f", ArgsText: `{"a":1}`}}
+		want := []content.Delta{{Call: &content.CallDelta{ID: "c", Name: "f", ArgsText: `{"a"`}}, {Call: &content.CallDelta{ArgsText: `:1}`}}}
 		if diff := cmp.Diff(want, whole.Split(4)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -131,41 +131,41 @@ func TestSplit(t *testing.T) {
 }
 
 func TestCoalesce(t *testing.T) {
-	given := []run.Delta{
+	given := []content.Delta{
 		{Text: "a"},
 		{Text: "b"},
 		{Part: 1, Thought: true, Text: "c"},
 		{Text: "d"},
-		{Part: 2, Call: &run.Call{ID: "1", Name: "f", ArgsText: "{"}},
-		{Part: 2, Call: &run.Call{ArgsText: "}"}},
-		{Part: 3, Call: &run.Call{ID: "2", Name: "g"}},
+		{Part: 2, Call: &content.CallDelta{ID: "1", Name: "f", ArgsText: "{"}},
+		{Part: 2, Call: &content.CallDelta{ArgsText: "}"}},
+		{Part: 3, Call: &content.CallDelta{ID: "2", Name: "g"}},
 	}
-	want := []run.Delta{
+	want := []content.Delta{
 		{Text: "ab"},
 		{Part: 1, Thought: true, Text: "c"},
 		{Text: "d"},
-		{Part: 2, Call: &run.Call{ID: "1", Name: "f", ArgsText: "{}"}},
-		{Part: 3, Call: &run.Call{ID: "2", Name: "g"}},
+		{Part: 2, Call: &content.CallDelta{ID: "1", Name: "f", ArgsText: "{}"}},
+		{Part: 3, Call: &content.CallDelta{ID: "2", Name: "g"}},
 	}
-	if diff := cmp.Diff(want, run.Coalesce(given)); diff != "" {
+	if diff := cmp.Diff(want, content.Coalesce(given)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if given[0].Text != "a" || given[4].Call.ArgsText != "{" {
 		t.Error("what was given changed")
 	}
-	if got := run.Coalesce(nil); got != nil {
+	if got := content.Coalesce(nil); got != nil {
 		t.Errorf("nothing becomes %v", got)
 	}
 }
 
 func TestAnyDeltaReadsBackTheSame(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
-		for _, d := range drawDeltas(t) {
+		for _, d := range contenttest.Deltas(t) {
 			raw, err := json.Marshal(d)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var again run.Delta
+			var again content.Delta
 			if err := json.Unmarshal(raw, &again); err != nil {
 				t.Fatalf("read %s: %v", raw, err)
 			}
@@ -181,33 +181,4 @@ func TestAnyDeltaReadsBackTheSame(t *testing.T) {
 	})
 }
 
-func opens(d run.Delta) bool { return d.Call != nil && d.Call.Name != "" }
-
-// drawDeltas draws deltas of a content: parts of any kind, with their pieces
-// interleaved.
-func drawDeltas(t *rapid.T) []run.Delta {
-	var deltas, opened []run.Delta
-	text := rapid.StringN(0, 6, -1).Filter(utf8.ValidString)
-	for range rapid.IntRange(0, 12).Draw(t, "deltas") {
-		part := rapid.IntRange(0, len(opened)).Draw(t, "part")
-		if part == len(opened) {
-			d := run.Delta{Part: part}
-			switch rapid.IntRange(0, 2).Draw(t, "kind") {
-			case 0:
-				d.Call = &run.Call{ID: text.Draw(t, "id"), Name: "f" + text.Draw(t, "name")}
-			case 1:
-				d.Thought = true
-			}
-			opened, deltas = append(opened, d), append(deltas, d)
-			continue
-		}
-		d := opened[part]
-		if d.Call != nil {
-			d.Call = &run.Call{ArgsText: text.Draw(t, "args")}
-		} else {
-			d.Text = text.Draw(t, "text")
-		}
-		deltas = append(deltas, d)
-	}
-	return deltas
-}
+func opens(d content.Delta) bool { return d.Call != nil && d.Call.Name != "" }

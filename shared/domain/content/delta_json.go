@@ -1,4 +1,4 @@
-package run
+package content
 
 import (
 	"encoding/json"
@@ -39,12 +39,12 @@ func ParseDelta(raw json.RawMessage, pointer string) (Delta, error) {
 	return d, d.Validate(pointer)
 }
 
-func parseCall(raw json.RawMessage, pointer string) (*Call, error) {
+func parseCall(raw json.RawMessage, pointer string) (*CallDelta, error) {
 	m, err := parseMembers(raw, pointer, "id", "name", "args_text")
 	if err != nil {
 		return nil, err
 	}
-	var c Call
+	var c CallDelta
 	if err := m.Take("id", &c.ID, "a string"); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package run
+package content
 
 import (
 	"bytes"
@@ -10,10 +10,10 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// Content is the content of an event as built from its deltas. Appending a delta
+// Draft is the content of an event as built from its deltas. Appending a delta
 // costs time proportional to the delta alone, and the content can be rendered at
 // any time. It is for one goroutine at a time.
-type Content struct {
+type Draft struct {
 	role  string
 	parts []*part
 	size  int
@@ -34,13 +34,13 @@ const (
 	kindCall    partKind = "function_call"
 )
 
-// NewContent returns an empty content; role is the speaker, such as "model".
-func NewContent(role string) *Content { return &Content{role: role} }
+// NewDraft returns an empty content; role is the speaker, such as "model".
+func NewDraft(role string) *Draft { return &Draft{role: role} }
 
 // Append applies a delta. Parts are dense: a delta continues an existing part or
 // begins the next one. A delta that breaks a rule changes nothing; the fault names
 // the member, pointer is the delta's JSON pointer.
-func (c *Content) Append(d Delta, pointer string) error {
+func (c *Draft) Append(d Delta, pointer string) error {
 	if err := d.Validate(pointer); err != nil {
 		return err
 	}
@@ -56,12 +56,12 @@ func (c *Content) Append(d Delta, pointer string) error {
 		return err
 	}
 	p := c.parts[d.Part]
-	p.text = append(p.text, d.appended()...)
+	p.text = append(p.text, d.Appended()...)
 	c.size += d.Size()
 	return nil
 }
 
-func (c *Content) open(d Delta) {
+func (c *Draft) open(d Delta) {
 	p := &part{kind: d.kind()}
 	if d.Call != nil {
 		p.id, p.name = d.Call.ID, d.Call.Name
@@ -101,14 +101,14 @@ func (p *part) accepts(d Delta, pointer string) error {
 }
 
 // Parts returns the number of parts.
-func (c *Content) Parts() int { return len(c.parts) }
+func (c *Draft) Parts() int { return len(c.parts) }
 
 // Size returns the size of the content's texts, ids and names, in bytes of UTF-8.
-func (c *Content) Size() int { return c.size }
+func (c *Draft) Size() int { return c.size }
 
 // Snapshot returns the content so far as {role, parts}, in which function calls
 // have args_text and no args yet.
-func (c *Content) Snapshot() json.RawMessage {
+func (c *Draft) Snapshot() json.RawMessage {
 	raw, err := c.render(func(_ int, p *part) (*callJSON, error) {
 		text := string(p.text)
 		return &callJSON{ID: p.id, Name: p.name, ArgsText: &text}, nil
@@ -121,7 +121,7 @@ func (c *Content) Snapshot() json.RawMessage {
 
 // Finish returns the whole content: every function call has args, which must be a
 // JSON object that can be stored; empty text is an empty object.
-func (c *Content) Finish() (json.RawMessage, error) {
+func (c *Draft) Finish() (json.RawMessage, error) {
 	return c.render(func(i int, p *part) (*callJSON, error) {
 		args := bytes.TrimSpace(p.text)
 		if len(args) == 0 {
@@ -143,7 +143,7 @@ type contentJSON struct {
 	Parts []partJSON `json:"parts"`
 }
 
-func (c *Content) render(call func(int, *part) (*callJSON, error)) (json.RawMessage, error) {
+func (c *Draft) render(call func(int, *part) (*callJSON, error)) (json.RawMessage, error) {
 	out := contentJSON{Role: c.role, Parts: make([]partJSON, len(c.parts))}
 	for i, p := range c.parts {
 		if p.kind == kindCall {
@@ -159,15 +159,15 @@ func (c *Content) render(call func(int, *part) (*callJSON, error)) (json.RawMess
 	return jsonx.Marshal(out)
 }
 
-// ResumeContent returns the content of a snapshot, to which deltas can be appended.
+// ResumeDraft returns the content of a snapshot, to which deltas can be appended.
 // The result of Finish cannot grow if it has function calls, nor can a content with
 // parts that deltas cannot produce; the fault names the first such member.
-func ResumeContent(snapshot json.RawMessage) (*Content, error) {
+func ResumeDraft(snapshot json.RawMessage) (*Draft, error) {
 	m, err := parseMembers(snapshot, "", "role", "parts")
 	if err != nil {
 		return nil, err
 	}
-	c := NewContent("")
+	c := NewDraft("")
 	if err := m.Take("role", &c.role, "a string"); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package run_test
+package content_test
 
 import (
 	"encoding/json"
@@ -11,16 +11,17 @@ import (
 	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
+	"github.com/rethread/rethread/shared/domain/content/contenttest"
 )
 
 func mustContent(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, deltas ...run.Delta,
-) *run.Content {
+}, deltas ...content.Delta,
+) *content.Draft {
 	t.Helper()
-	c := run.NewContent("model")
+	c := content.NewDraft("model")
 	for i, d := range deltas {
 		if err := c.Append(d, ""); err != nil {
 			t.Fatalf("delta %d, %+v: %v", i, d, err)
@@ -29,17 +30,17 @@ func mustContent(t interface {
 	return c
 }
 
-func callDelta(part int, name, args string) run.Delta {
-	return run.Delta{Part: part, Call: &run.Call{Name: name, ArgsText: args}}
+func callDelta(part int, name, args string) content.Delta {
+	return content.Delta{Part: part, Call: &content.CallDelta{Name: name, ArgsText: args}}
 }
 
 func TestContent(t *testing.T) {
 	c := mustContent(t,
-		run.Delta{Thought: true, Text: "hm"},
-		run.Delta{Part: 1, Text: "a<"},
-		run.Delta{Part: 2, Call: &run.Call{ID: "c1", Name: "search"}},
+		content.Delta{Thought: true, Text: "hm"},
+		content.Delta{Part: 1, Text: "a<"},
+		content.Delta{Part: 2, Call: &content.CallDelta{ID: "c1", Name: "search"}},
 		callDelta(2, "", `{"q": `),
-		run.Delta{Part: 1, Text: "b"},
+		content.Delta{Part: 1, Text: "b"},
 	)
 	t.Run("a snapshot holds unfinished arguments as text", func(t *testing.T) {
 		want := `{"role":"model","parts":[{"thought":true,"text":"hm"},{"text":"a<b"},` +
@@ -70,7 +71,7 @@ func TestContent(t *testing.T) {
 		t.Errorf("size %d of %d parts, want %d of 3", c.Size(), c.Parts(), want)
 	}
 	t.Run("no deltas yield an empty content", func(t *testing.T) {
-		if got := string(run.NewContent("model").Snapshot()); got != `{"role":"model","parts":[]}` {
+		if got := string(content.NewDraft("model").Snapshot()); got != `{"role":"model","parts":[]}` {
 			t.Errorf("got %s", got)
 		}
 	})
@@ -127,21 +128,21 @@ func TestFinishArguments_of_fragments(t *testing.T) {
 }
 
 func TestAppendRefuses(t *testing.T) {
-	parts := []run.Delta{{Text: "a"}, {Part: 1, Thought: true, Text: "b"}, callDelta(2, "f", "")}
+	parts := []content.Delta{{Text: "a"}, {Part: 1, Thought: true, Text: "b"}, callDelta(2, "f", "")}
 	for name, c := range map[string]struct {
-		delta   run.Delta
+		delta   content.Delta
 		pointer string
 		kind    fault.Kind
 	}{
-		"a part that leaves a gap": {run.Delta{Part: 4, Text: "x"}, "/part", fault.Invalid},
+		"a part that leaves a gap": {content.Delta{Part: 4, Text: "x"}, "/part", fault.Invalid},
 		"a call without a name":    {callDelta(3, "", "{"), "/function_call/name", fault.Invalid},
-		"thinking in text":         {run.Delta{Thought: true}, "/thought", fault.Invalid},
-		"text in thinking":         {run.Delta{Part: 1, Text: "x"}, "/thought", fault.Invalid},
+		"thinking in text":         {content.Delta{Thought: true}, "/thought", fault.Invalid},
+		"text in thinking":         {content.Delta{Part: 1, Text: "x"}, "/thought", fault.Invalid},
 		"a call in text":           {callDelta(0, "f", ""), "/function_call", fault.Invalid},
-		"text in a call":           {run.Delta{Part: 2, Text: "x"}, "/text", fault.Invalid},
+		"text in a call":           {content.Delta{Part: 2, Text: "x"}, "/text", fault.Invalid},
 		"a call renamed":           {callDelta(2, "g", ""), "/function_call/name", fault.Invalid},
-		"a call's id again":        {run.Delta{Part: 2, Call: &run.Call{ID: "i"}}, "/function_call/id", fault.Invalid},
-		"what is no UTF-8":         {run.Delta{Text: "\xc3"}, "/text", fault.Malformed},
+		"a call's id again":        {content.Delta{Part: 2, Call: &content.CallDelta{ID: "i"}}, "/function_call/id", fault.Invalid},
+		"what is no UTF-8":         {content.Delta{Text: "\xc3"}, "/text", fault.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			content := mustContent(t, parts...)
@@ -165,7 +166,7 @@ func TestResumeContentRefuses(t *testing.T) {
 		`{"parts":[{"function_call":{}}]}`:          "/parts/0/function_call/name",
 		`{"parts":[{"function_call":{"args":{}}}]}`: "/parts/0/function_call/args",
 	} {
-		_, err := run.ResumeContent(json.RawMessage(raw))
+		_, err := content.ResumeDraft(json.RawMessage(raw))
 		kind := fault.Malformed
 		if strings.Contains(raw, "inline_data") || strings.Contains(raw, "function_call") {
 			kind = fault.Invalid
@@ -176,16 +177,16 @@ func TestResumeContentRefuses(t *testing.T) {
 
 func TestAnyDivisionMakesTheSameContent(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
-		deltas := drawDeltas(t)
+		deltas := contenttest.Deltas(t)
 		want := string(mustContent(t, deltas...).Snapshot())
-		var pieces []run.Delta
+		var pieces []content.Delta
 		for _, d := range deltas {
 			pieces = append(pieces, d.Split(rapid.IntRange(0, 8).Draw(t, "bytes"))...)
 		}
 		if got := string(mustContent(t, pieces...).Snapshot()); got != want {
 			t.Fatalf("in pieces %s, want %s", got, want)
 		}
-		joined := run.Coalesce(pieces)
+		joined := content.Coalesce(pieces)
 		if got := string(mustContent(t, joined...).Snapshot()); got != want {
 			t.Fatalf("joined %s, want %s", got, want)
 		}
@@ -197,10 +198,10 @@ func TestAnyDivisionMakesTheSameContent(t *testing.T) {
 
 func TestASnapshotAndTheRestMakeTheSameContent(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
-		deltas := drawDeltas(t)
+		deltas := contenttest.Deltas(t)
 		whole := mustContent(t, deltas...)
 		k := rapid.IntRange(0, len(deltas)).Draw(t, "k")
-		resumed, err := run.ResumeContent(mustContent(t, deltas[:k]...).Snapshot())
+		resumed, err := content.ResumeDraft(mustContent(t, deltas[:k]...).Snapshot())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package run_test
+package content_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // FuzzParseDelta checks that a parsed delta encodes as its input, and that a
@@ -24,7 +24,7 @@ func FuzzParseDelta(f *testing.F) {
 		if !json.Valid(raw) || !utf8.Valid(raw) { // such a body is refused earlier
 			return
 		}
-		d, err := run.ParseDelta(raw, "/deltas/0")
+		d, err := content.ParseDelta(raw, "/deltas/0")
 		if err != nil {
 			return
 		}
@@ -32,16 +32,16 @@ func FuzzParseDelta(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s is not written: %v", raw, err)
 		}
-		again, err := run.ParseDelta(written, "")
+		again, err := content.ParseDelta(written, "")
 		if err != nil {
 			t.Fatalf("%s is written as %s, which is not read: %v", raw, written, err)
 		}
 		if diff := cmp.Diff(d, again); diff != "" {
 			t.Errorf("%s read again (-want +got):\n%s", raw, diff)
 		}
-		content := run.NewContent("model")
-		if content.Append(d, "") == nil {
-			if whole, err := content.Finish(); err == nil && !json.Valid(whole) {
+		draft := content.NewDraft("model")
+		if draft.Append(d, "") == nil {
+			if whole, err := draft.Finish(); err == nil && !json.Valid(whole) {
 				t.Errorf("%s makes the content %s", raw, whole)
 			}
 		}
