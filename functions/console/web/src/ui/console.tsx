@@ -8,6 +8,7 @@ import { JOIN } from '../store/link';
 import { useAnsweredNotes } from './answered';
 import { NewChat } from './chat/new';
 import { ChatScreen } from './chat/screen';
+import { COMPARE } from './compare/address';
 import { Context, createView } from './context';
 import { TURNS } from './developer/address';
 import { JoinPage } from './join/lazy';
@@ -21,6 +22,7 @@ import { SEARCH } from './search/address';
 import { SignIn } from './sign-in';
 
 const SearchScreen = lazy(() => import('./search/screen').then((m) => m.SearchScreen));
+const CompareScreen = lazy(() => import('./compare/screen').then((m) => m.CompareScreen));
 const TurnsScreen = lazy(() => import('./developer/screen').then((m) => m.TurnsScreen));
 const Settings = lazy(() => import('./settings/settings').then((module) => module.Settings));
 
@@ -53,6 +55,9 @@ function Screens() {
         <Route path="/s/:id">{({ id }) => <ChatScreen id={decodeURIComponent(id)} />}</Route>
         <Route path={TURNS}>
           {({ id }) => <TurnsScreen key={id} id={decodeURIComponent(id)} />}
+        </Route>
+        <Route path={COMPARE}>
+          <CompareScreen />
         </Route>
         <Route path={SEARCH}>
           <SearchScreen />

@@ -22,12 +22,15 @@ export function changesIn(trace: Trace): Change[] {
   }));
 }
 
-/** The value of a key after a turn, as the turns before it tell. */
-export function valueAfter(trace: Trace | null | undefined, key: string) {
+/** What a turn has set, by key; null for what it has removed. */
+export type Delta = (trace: Trace) => ReadonlyMap<string, unknown>;
+
+/** The value of a key after a turn, as the turns up to it tell. */
+export function valueAfter(trace: Trace | null | undefined, key: string, delta: Delta = deltaOf) {
   let at = trace;
   for (; at; at = at.before) {
-    const delta = deltaOf(at);
-    if (delta.has(key)) return { value: delta.get(key) ?? undefined, known: true };
+    const set = delta(at);
+    if (set.has(key)) return { value: set.get(key) ?? undefined, known: true };
   }
   return { value: undefined, known: at === null };
 }
@@ -37,18 +40,26 @@ function valueBefore(trace: Trace, key: string) {
   return { before: value, known };
 }
 
-const deltas = new WeakMap<Trace, Map<string, unknown>>();
+/** The changes of the state. */
+export const deltaOf = remembered((trace) =>
+  trace.entries.flatMap((entry) =>
+    keysOf(entry).map((key) => [key, entry.actions?.state_delta?.[key] ?? null] as const),
+  ),
+);
 
-/** The last value that a trace gives to each key; null for one that it removes. */
-export function deltaOf(trace: Trace): ReadonlyMap<string, unknown> {
-  const known = deltas.get(trace);
-  if (known) return known;
-  const delta = new Map<string, unknown>();
-  for (const entry of trace.entries) {
-    for (const key of keysOf(entry)) delta.set(key, entry.actions?.state_delta?.[key] ?? null);
-  }
-  deltas.set(trace, delta);
-  return delta;
+/** The versions of artifacts that belong to a turn. */
+export const versionsOf = remembered((trace) =>
+  trace.entries.flatMap(({ actions }) => Object.entries(actions?.artifact_delta ?? {})),
+);
+
+// The last of several changes of a key counts.
+function remembered(changes: (trace: Trace) => (readonly [string, unknown])[]): Delta {
+  const known = new WeakMap<Trace, ReadonlyMap<string, unknown>>();
+  return (trace) => {
+    const delta = known.get(trace) ?? new Map(changes(trace));
+    known.set(trace, delta);
+    return delta;
+  };
 }
 
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);

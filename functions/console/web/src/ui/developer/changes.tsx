@@ -1,6 +1,5 @@
 // The state before and after a turn, as a difference.
 
-import { useEffect } from 'preact/hooks';
 import { type Change, changesIn } from '../../store/developer/changes';
 import type { Trace } from '../../store/developer/traces';
 import type { TurnsLog } from '../../store/developer/turns-log';
@@ -9,15 +8,12 @@ import { StateValue } from '../panel/state-value';
 export function StateChanges({ log, trace }: { log: TurnsLog; trace: Trace }) {
   const changes = changesIn(trace);
   const unknown = changes.some(({ known }) => !known);
-  const failed = log.failed.value;
-  useEffect(() => {
-    // What set a value before may be far back
-    const known = () => {
+  // What set a value before may be far back
+  const lookBack = () =>
+    log.until(() => {
       const now = log.trace(trace.invocation) ?? trace;
-      return changesIn(now).every((change) => change.known);
-    };
-    if (unknown && !failed) void log.until(known);
-  }, [log, trace, unknown, failed]);
+      return changesIn(now).every(({ known }) => known);
+    });
   return (
     <section aria-label="State">
       <h2>State</h2>
@@ -26,25 +22,31 @@ export function StateChanges({ log, trace }: { log: TurnsLog; trace: Trace }) {
         {changes.map((change) => (
           <div key={change.key}>
             <dt dir="auto">{change.key}</dt>
-            <Sides change={change} loading={log.loading.value} />
+            <Sides change={change} />
           </div>
         ))}
       </dl>
+      {unknown && (
+        <button
+          type="button"
+          class="button small"
+          disabled={log.loading.value}
+          onClick={() => void lookBack()}
+        >
+          Look for unknown values in older turns
+        </button>
+      )}
     </section>
   );
 }
 
-function Sides({ change, loading }: { change: Change; loading: boolean }) {
+function Sides({ change }: { change: Change }) {
   const { before, after, known } = change;
   return (
     <>
       <dd data-side="before">
         <span class="hidden">Before: </span>
-        {known ? (
-          <Value value={before} none="not set" />
-        ) : (
-          <i>{loading ? 'loading…' : 'not loaded'}</i>
-        )}
+        {known ? <Value value={before} none="not set" /> : <i>not loaded</i>}
       </dd>
       <dd data-side="after">
         <span class="hidden">After: </span>

@@ -1,11 +1,13 @@
 // The variants of a question, and arrows that lead from one to the next: ‹ 2/3 ›.
 
-import { ChevronLeft, ChevronRight, type LucideIcon } from 'lucide-preact';
+import { ChevronLeft, ChevronRight, Columns2, type LucideIcon } from 'lucide-preact';
 import { useContext, useEffect, useRef } from 'preact/hooks';
+import { Link } from 'wouter-preact';
 import { isQuestion } from '../../store/message';
 import { quote } from '../../store/text';
 import type { Variants } from '../../store/variants';
 import type { Group, Variant } from '../../store/variants-model';
+import { comparePath } from '../compare/address';
 import { useShow } from '../history/address';
 import { HistoryContext } from '../history/place';
 import { IconButton } from '../kit/icon-button';
@@ -75,6 +77,27 @@ function Shown({ chat, message, variants, group }: ShownProps) {
         {index + 1}/{list.length}
       </span>
       {arrows && arrow(1, ChevronRight, 'Next')}
+      <Compare session={chat.id} group={group} />
     </div>
+  );
+}
+
+// The variant before the one that is shown, or after the first one, beside it.
+function Compare({ session, group: { variants, index } }: { session: string; group: Group }) {
+  const other = variants[index - 1] ?? variants[index + 1];
+  if (!other) return null;
+  const { elsewhere, hiddenBy } = other;
+  const branch = elsewhere
+    ? { session: elsewhere.session, before: '' }
+    : { session, before: hiddenBy };
+  return (
+    <Link
+      href={comparePath(branch, { session, before: '' })}
+      class="icon-button"
+      aria-label="Compare with another variant"
+      title="Compare with another variant"
+    >
+      <Columns2 size={16} aria-hidden="true" />
+    </Link>
   );
 }

@@ -1,9 +1,12 @@
 // The tab "Tree": forks and rewinds as a graph beside a list of names, also in a wide view of its own.
 
-import { Maximize2, X } from 'lucide-preact';
+import { Columns2, Maximize2, X } from 'lucide-preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
 import type { Chat } from '../../store/chat';
 import { Tree } from '../../store/tree';
+import type { TreeModel } from '../../store/tree-model';
+import { comparePath } from '../compare/address';
 import { useApp } from '../context';
 import { IconButton } from '../kit/icon-button';
 import { TreeList } from './tree-list';
@@ -31,7 +34,8 @@ export function TreePanel({ chat }: { chat: Chat }) {
       {layout && model && (
         <>
           <div class="tree-head">
-            <button type="button" class="button small quiet" onClick={() => setWide(true)}>
+            <Compare open={chat.id} model={model} />
+            <button type="button" class="button small quiet wide" onClick={() => setWide(true)}>
               <Maximize2 size={14} aria-hidden="true" />
               Wide view
             </button>
@@ -41,6 +45,26 @@ export function TreePanel({ chat }: { chat: Chat }) {
       )}
       {wide && tree && <Wide chat={chat} tree={tree} close={() => setWide(false)} />}
     </div>
+  );
+}
+
+// The open chat beside the newest of its other branches; others can be chosen there.
+function Compare({ open, model }: { open: string; model: TreeModel }) {
+  const others = model.nodes.filter(
+    ({ kind, session, deleted }) =>
+      kind === 'rewind' || (kind === 'session' && session !== open && !deleted),
+  );
+  const newest = others.toSorted((a, b) => a.time - b.time).at(-1);
+  if (!newest) return null;
+  const { session, invocation: before } = newest;
+  return (
+    <Link
+      href={comparePath({ session: open, before: '' }, { session, before })}
+      class="button small quiet"
+    >
+      <Columns2 size={14} aria-hidden="true" />
+      Compare branches
+    </Link>
   );
 }
 
