@@ -36,7 +36,7 @@ func TestDocuments(t *testing.T) {
 	for _, index := range []string{"docs/README.md", "docs/llms.txt"} {
 		t.Run("every page is in "+index, func(t *testing.T) { d.lists(t, index) })
 	}
-	for page, least := range map[string]int{"docs/architecture.md": 60, "CONTRIBUTING.md": 90} {
+	for page, least := range map[string]int{"docs/architecture.md": 60, "CONTRIBUTING.md": 60} {
 		t.Run("every path in "+page+" exists", func(t *testing.T) {
 			paths := sourcePath.FindAllStringSubmatch(d.text(t, page), -1)
 			for _, found := range paths {
@@ -47,6 +47,7 @@ func TestDocuments(t *testing.T) {
 			}
 		})
 	}
+	t.Run("every decision is in docs/adr/README.md once, with its title and status", func(t *testing.T) { d.decisions(t) })
 	t.Run("every step in docs/architecture.md names code of its files", func(t *testing.T) {
 		names := 0
 		for _, step := range stepRow.FindAllStringSubmatch(d.text(t, "docs/architecture.md"), -1) {
@@ -78,6 +79,8 @@ var (
 	sourcePath = regexp.MustCompile("`((?:clients|docs|events|functions|infra|samplerequests|shared)/[\\w./-]+)`")
 	// stepRow is a numbered row: its number, what happens, and the files that do it.
 	stepRow = regexp.MustCompile(`(?m)^\| (\d+)\. (.+) \| (.+) \|$`)
+	// decision is a row of the index of decisions: number, title, file, status.
+	decision = regexp.MustCompile(`(?m)^\| (\d+) \| \[(.+)\]\((\d{4}-[a-z0-9-]+\.md)\) \| (.+) \|$`)
 	// codeName is the last part of a name in backticks, such as Append of Store.Append.
 	codeName = regexp.MustCompile("`(?:[A-Za-z]+\\.)?([A-Za-z]+)`")
 )
@@ -184,4 +187,41 @@ func slug(heading string) string {
 		}
 		return -1
 	}, heading)
+}
+
+// decisions fails unless the index of decisions has each record once, with its title
+// and whether a newer one supersedes it as a whole.
+func (d documents) decisions(t *testing.T) {
+	t.Helper()
+	const folder = "docs/adr/"
+	rows := map[string][]string{}
+	for _, row := range decision.FindAllStringSubmatch(d.text(t, folder+"README.md"), -1) {
+		if rows[row[3]] != nil {
+			t.Errorf("%s is listed twice", row[3])
+		}
+		rows[row[3]] = row
+	}
+	records := 0
+	for _, page := range d.pages {
+		if path.Dir(page)+"/" != folder || path.Base(page) == "README.md" {
+			continue
+		}
+		records++
+		lines := strings.SplitN(d.text(t, page), "\n", 4)
+		row := rows[path.Base(page)]
+		if row == nil {
+			t.Errorf("the index lacks %s", page)
+			continue
+		}
+		if want := "# " + row[1] + ". " + row[2]; lines[0] != want {
+			t.Errorf("%s begins with %q, the index has %q", page, lines[0], want)
+		}
+		superseded := strings.HasPrefix(lines[2], "Status: superseded") || strings.Contains(lines[2], "; superseded by")
+		if strings.HasPrefix(row[4], "superseded by") != superseded {
+			t.Errorf("%s: %q in the index, %q in the record", page, row[4], lines[2])
+		}
+	}
+	if t.Logf("%d records", records); records < 70 {
+		t.Errorf("found only %d records", records)
+	}
 }

@@ -1,0 +1,26 @@
+# Measurements of costs and times, and the pages that are drawn from them.
+
+pictures: node build $(BROWSERTOOLS) ## Take the pictures of the console for docs/images
+	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(BROWSER) && npm run --silent pictures
+
+bench-open: node build $(BROWSERTOOLS) ## Measure how fast the console opens chats of 2, 12 and 2,000 turns in Chromium
+	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(BROWSER) && npm run --silent bench
+
+bench: build ## Measure the capacity units of each operation and the delay from token to watcher; write docs/costs.md
+	@go run ./infra/bench
+
+speed: ## Compare appends at the store with bare conditional puts at the same concurrency: ONLY=… (the beginning of a scenario's name) PROFILE=… (a file for pprof)
+	@go run ./infra/bench -speed $(if $(ONLY),-only "$(ONLY)") $(if $(PROFILE),-profile $(PROFILE))
+
+meter: build ## Measure what whole HTTP requests cost, through the local system, in some 7 minutes (QUICK=1: after 10 turns only); write docs/benchmarks/meter.json, docs/costs.md and the README's tables
+	@go run ./infra/bench -meter $(if $(QUICK),-quick)
+
+costs: ## Write docs/costs.md and the tables in the README from what make bench and make meter have recorded
+	@go run ./infra/bench -page
+
+.PHONY: bench-peers test-peers
+bench-peers: node build $(PEERTOOLS) ## Compare Rethread with other stores in one engine, in some 4 minutes; write docs/benchmarks/peers.json, its plots and docs/costs.md: DRAW=1 only writes these from the data
+	@go run ./$(PEERS) $(if $(DRAW),-page)
+
+test-peers: node build $(PEERTOOLS) ## Store and load 10 turns with each store of make bench-peers
+	@go run ./$(PEERS) -quick
