@@ -12,16 +12,8 @@ import (
 func parseEvents(dec *json.Decoder) (question, error) {
 	var in struct {
 		Events []struct {
-			Author  string `json:"author"`
-			Content *struct {
-				Role  string `json:"role"`
-				Parts []struct {
-					Text     string `json:"text"`
-					Response *struct {
-						Response json.RawMessage `json:"response"`
-					} `json:"function_response"`
-				} `json:"parts"`
-			} `json:"content"`
+			Author  string          `json:"author"`
+			Content json.RawMessage `json:"content"`
 		} `json:"events"`
 	}
 	if err := dec.Decode(&in); err != nil {
@@ -29,15 +21,16 @@ func parseEvents(dec *json.Decoder) (question, error) {
 	}
 	var q question
 	for _, e := range in.Events {
-		if q.response = ""; e.Content == nil || e.Author != "user" && e.Content.Role != "user" {
+		said, _ := content.Parse(e.Content)
+		if q.response = ""; e.Author != "user" && said.Role != "user" {
 			continue
 		}
 		var texts []string
-		for _, p := range e.Content.Parts {
+		for _, p := range said.Parts {
 			if p.Response != nil {
 				q.response = string(p.Response.Response)
-			} else if p.Text != "" {
-				texts = append(texts, p.Text)
+			} else if p.Text != nil && *p.Text != "" {
+				texts = append(texts, *p.Text)
 			}
 		}
 		if len(texts) > 0 {

@@ -2,12 +2,12 @@
 package transcript
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/rethread/rethread/clients/go/watch/view"
+	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // Printer prints what is new in a session, including growing text. It is not safe
@@ -97,29 +97,21 @@ func (p *Printer) write(text string) {
 
 // textOf returns the text of an event, including function calls.
 func textOf(e view.Event) string {
-	var content struct {
-		Parts []struct {
-			Text    string `json:"text"`
-			Thought bool   `json:"thought"`
-			Call    *struct {
-				Name     string          `json:"name"`
-				Args     json.RawMessage `json:"args"`
-				ArgsText string          `json:"args_text"`
-			} `json:"function_call"`
-		} `json:"parts"`
-	}
-	if json.Unmarshal(e.Fields["content"], &content) != nil {
+	said, ok := content.Parse(e.Fields["content"])
+	if !ok {
 		return string(e.Fields["content"]) // unchanged
 	}
 	var out strings.Builder
-	for _, part := range content.Parts {
+	for _, p := range said.Parts {
 		switch {
-		case part.Call != nil:
-			fmt.Fprintf(&out, " [%s %s%s]", part.Call.Name, part.Call.Args, part.Call.ArgsText)
-		case part.Thought:
-			fmt.Fprintf(&out, " (%s)", part.Text)
-		default:
-			out.WriteString(part.Text)
+		case p.Call != nil && p.Call.ArgsText != nil:
+			fmt.Fprintf(&out, " [%s %s]", p.Call.Name, *p.Call.ArgsText)
+		case p.Call != nil:
+			fmt.Fprintf(&out, " [%s %s]", p.Call.Name, p.Call.Args)
+		case p.Text != nil && p.Thought:
+			fmt.Fprintf(&out, " (%s)", *p.Text)
+		case p.Text != nil:
+			out.WriteString(*p.Text)
 		}
 	}
 	return out.String()
