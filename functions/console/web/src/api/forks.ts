@@ -21,6 +21,12 @@ export function forkSession(
   return api.sessions.fork(session, request, { idempotencyKey: key });
 }
 
+/** Returns the session that a fork from before an invocation would be, without making it. */
+export function previewFork(api: Api, session: string, before: string): Promise<Session> {
+  const boundary = { rewind_before_invocation_id: before, strict: true };
+  return api.sessions.fork(session, { ...boundary, dry_run: true });
+}
+
 /** The tree of forks of a session, from its root. */
 export function readForks(api: Api, session: string): Promise<Branch> {
   return api.sessions.forks(session);

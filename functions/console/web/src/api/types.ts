@@ -23,7 +23,10 @@ export interface InputEvent {
   id?: string;
   author: string;
   content: Record<string, unknown>;
-  actions?: { artifact_delta: Record<string, number> };
+  actions?: {
+    artifact_delta?: Record<string, number>;
+    state_delta?: Record<string, unknown>;
+  };
 }
 
 /** A page of a list, and the cursor of the next one; null on the last. */

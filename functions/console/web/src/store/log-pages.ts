@@ -18,14 +18,14 @@ export class LogPages {
   /** Whether there are older entries than those loaded. */
   readonly more: ReadonlySignal<boolean> = computed(() => this.oldest() > 1);
 
+  readonly session: string;
   readonly #api: Api;
-  readonly #session: string;
   readonly #page: number;
   #stopped = false;
   #queue: Promise<void> = Promise.resolve();
 
   constructor(session: string, api: Api, page = PAGE) {
-    this.#session = session;
+    this.session = session;
     this.#api = api;
     this.#page = page;
   }
@@ -72,12 +72,12 @@ export class LogPages {
   protected async newest(): Promise<void> {
     const entries = this.entries.value;
     if (entries.length === 0) {
-      this.#take(await readLogEnd(this.#api, this.#session, this.#page));
+      this.#take(await readLogEnd(this.#api, this.session, this.#page));
     } else {
       // An event that was in progress when loaded has changed since
       const open = entries.find(({ status }) => status === 'in_progress')?.seq;
       const last = entries.at(-1)?.seq ?? 0;
-      this.#take(await readLog(this.#api, this.#session, open === undefined ? last : open - 1));
+      this.#take(await readLog(this.#api, this.session, open === undefined ? last : open - 1));
     }
     this.loaded.value = true;
   }
@@ -86,7 +86,7 @@ export class LogPages {
     const oldest = this.oldest();
     if (oldest <= 1) return;
     const after = Math.max(0, oldest - 1 - this.#page);
-    this.#take(await readRange(this.#api, this.#session, after, oldest - 1));
+    this.#take(await readRange(this.#api, this.session, after, oldest - 1));
   }
 
   /** The position of the oldest loaded entry; 0 if there is none. */

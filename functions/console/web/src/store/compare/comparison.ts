@@ -1,9 +1,10 @@
 // Two branches of a family beside each other: from where they part, and how they end.
 
 import { computed, signal } from '@preact/signals-core';
+import type { WatchedSession } from 'rethread';
 import type { Api } from '../../api/client';
 import { readForks } from '../../api/forks';
-import type { Branch as Family } from '../../api/types';
+import type { Event, Branch as Family } from '../../api/types';
 import { type Delta, deltaOf, valueAfter, versionsOf } from '../developer/changes';
 import { askedIn, type Trace } from '../developer/traces';
 import { LogPages } from '../log-pages';
@@ -74,6 +75,26 @@ export class Comparison {
     await Promise.all(this.#all.map((pages) => pages.refresh()));
     await this.#older(() => this.common.value !== null);
     this.ready.value = this.failed.peek() === '';
+  }
+
+  /** Reads what is new in the branches that are shown now, until the returned function is called. */
+  follow(): () => void {
+    const now = this.#lines.filter(({ branch }) => branch.before === '');
+    const watching = [...new Set(now.map(({ pages }) => pages))].map((pages) => {
+      let known = '';
+      const onChange = ({ items, status, epoch }: WatchedSession<Event>) => {
+        const last = items.at(-1)?.seq ?? 0;
+        const news = [last, status, epoch].join();
+        const entries = pages.entries.peek();
+        const behind = last > (entries.at(-1)?.seq ?? 0) || (known !== '' && known !== news);
+        known = news;
+        if (pages.loaded.peek() && behind) void pages.refresh();
+      };
+      return this.#api.watch<Event>(pages.session, { tail: 1, onChange });
+    });
+    return () => {
+      for (const one of watching) one.close();
+    };
   }
 
   /** Reads further back until the values of what differs are known. */

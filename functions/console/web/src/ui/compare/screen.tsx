@@ -58,7 +58,10 @@ function Sides({ left, right }: { left: Branch; right: Branch }) {
   const [, navigate] = useLocation();
   const [side, setSide] = useState<Side>('left');
   const [comparison] = useState(() => new Comparison(left, right, api));
-  useEffect(() => void comparison.load(), [comparison]);
+  useEffect(() => {
+    void comparison.load();
+    return comparison.follow();
+  }, [comparison]);
   const choose = (to: { left?: Branch; right?: Branch }) =>
     navigate(comparePath(to.left ?? left, to.right ?? right), { replace: true });
   return (

@@ -10,13 +10,16 @@ import { askedIn, errorsIn, messagesOf, type Trace, writersOf } from '../../stor
 import type { TurnsLog } from '../../store/developer/turns-log';
 import { waterfallOf } from '../../store/developer/waterfall';
 import { textOf } from '../../store/message';
-import { useApp } from '../context';
+import { useApp, useView } from '../context';
 import { addressOf } from '../history/address';
+import { lazy } from '../kit/lazy';
 import { duration, exact } from '../kit/time';
 import { StateChanges } from './changes';
 import { Events } from './events';
 import { RunView } from './run';
 import { Spending } from './spending';
+
+const AgainDialog = lazy(() => import('./again').then((m) => m.AgainDialog), 'dialog');
 
 const LONGEST = 300; // characters
 
@@ -97,6 +100,7 @@ function Body({ chat, log, trace }: Props) {
       <StateChanges log={log} trace={trace} />
       <Events trace={trace} />
       <p class="turn-actions">
+        <Again chat={chat} trace={trace} />
         <Link
           class="button small"
           href={addressOf(chat.id, { history: trace.hidden, at: trace.invocation })}
@@ -105,6 +109,25 @@ function Body({ chat, log, trace }: Props) {
         </Link>
       </p>
     </div>
+  );
+}
+
+function Again({ chat, trace }: Pick<Props, 'chat' | 'trace'>) {
+  const { dialog } = useView();
+  const session = chat.session.value;
+  if (!session || !chat.rights.value.own || trace.run?.status === 'in_progress') return null;
+  return (
+    <button
+      type="button"
+      class="button small"
+      aria-haspopup="dialog"
+      onPointerEnter={AgainDialog.preload}
+      onClick={() => {
+        dialog.value = <AgainDialog trace={trace} session={chat.id} agent={session.agent} />;
+      }}
+    >
+      Ask again from here
+    </button>
   );
 }
 
