@@ -6,37 +6,21 @@ import (
 	"os"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/client/signing"
 	"github.com/rethread/rethread/shared/transport/a2a"
-	"github.com/rethread/rethread/shared/transport/follow"
+	"github.com/rethread/rethread/shared/transport/frontend"
 )
 
-// StartA2A runs the A2A server of all agents until Lambda stops it. It follows
-// sessions over the WebSocket API at WEBSOCKET_URL, with its callers' tokens;
-// ALLOWED_ORIGIN is the web origin whose pages may call it.
+// StartA2A runs the A2A server of all agents until Lambda stops it, with the same
+// environment as StartAGUI.
 func StartA2A() {
-	start(func(d Deps) (any, error) {
-		endpoint, err := address("WEBSOCKET_URL", "wss", "ws")
-		if err != nil {
-			return nil, err
-		}
-		turn, err := duration(turnVariable, defaultTurn, time.Second)
-		if err != nil {
-			return nil, err
-		}
-		return Streaming(a2a.New(a2a.Config{
-			Sessions: d.Store.Sessions, Rewinds: d.Store.History, Runs: d.Store.Runs, Tasks: d.Store.Tasks, Links: d.Store.Tasks, Agents: d,
-			Grants:   d.Store.Shares,
-			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
-			Watch:    follow.Socket(endpoint, http.DefaultClient),
-			Streams:  d.Store.Usage, StreamTurn: turn,
-			Push: d.Store.Pushes, CheckURL: guard().Check, PublicKeys: signing.New(d.Store.Keys, time.Now).Public,
-			Log: d.Log, Now: time.Now, NewID: newOrderedID,
-			Modified: deployed(d.Log), AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
-		}), d.Log, time.Now), nil
+	startFrontEnd(func(c frontend.Config, d Deps) http.Handler {
+		return a2a.New(c, a2a.Config{
+			Tasks: d.Store.Tasks, Links: d.Store.Tasks, Push: d.Store.Pushes, CheckURL: guard().Check,
+			PublicKeys: signing.New(d.Store.Keys, time.Now).Public, Modified: deployed(d.Log),
+		})
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
@@ -32,7 +33,7 @@ func TestLongSub(t *testing.T) {
 		}
 		event := streamEvent(time.Now())
 		event.RequestContext.Authorizer["sub"] = sub
-		agents := a2a.New(a2a.Config{Agents: anyAgent{}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+		agents := a2a.New(frontend.Config{Agents: anyAgent{}, Log: slog.New(slog.DiscardHandler), Now: time.Now}, a2a.Config{})
 		answer, err := boot.Streaming(agents, slog.New(slog.DiscardHandler), time.Now)(t.Context(), event)
 		if err != nil {
 			t.Fatal(err)

@@ -115,10 +115,7 @@ func newRig(t *testing.T) *frontendtest.Rig {
 		mux.Handle("/ai-sdk/", aisdk.New(c))
 		mux.Handle("/v1/", openresponses.New(c, agents{c.Agents}))
 		mux.HandleFunc("/a2a/", func(w http.ResponseWriter, req *http.Request) {
-			a2a.New(a2a.Config{
-				Sessions: r.Store.Sessions, Rewinds: r.Store.History, Runs: r.Store.Runs, Tasks: r.Store.Tasks, Links: r.Store.Tasks, Grants: r.Store.Shares, Agents: c.Agents,
-				StartRun: c.StartRun, Watch: c.Watch, Streams: r.Store.Usage, Log: c.Log, Now: c.Now, NewID: c.NewID, CheckEvery: c.CheckEvery,
-			}).ServeHTTP(w, req)
+			a2a.New(c, a2a.Config{Tasks: r.Store.Tasks, Links: r.Store.Tasks}).ServeHTTP(w, req)
 		})
 		return mux
 	}, "no type")

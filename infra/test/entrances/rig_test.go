@@ -114,14 +114,11 @@ func newSystemOver(t testing.TB, engine table.Engine, log *slog.Logger) *system 
 		CheckURL: func(string) error { return nil }, NewSecret: func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) },
 		Log: log, Now: s.clock.now, NewID: uuid.NewString,
 	})
-	s.a2a = a2a.New(a2a.Config{
-		Sessions: s.store.Sessions, Rewinds: s.store.History, Runs: s.store.Runs, Tasks: s.store.Tasks, Links: s.store.Tasks, Agents: agents{}, Grants: s.store.Shares,
-		StartRun: noWorker, Watch: noSocket, Log: log, Now: s.clock.now, NewID: uuid.NewString,
-	})
 	front := frontend.Config{
 		Sessions: s.store.Sessions, Rewinds: s.store.History, Runs: s.store.Runs, Agents: agents{}, Grants: s.store.Shares, StartRun: noWorker,
 		Watch: noSocket, Unseen: s.store.Unseen, Log: log, Now: s.clock.now, NewID: uuid.NewString,
 	}
+	s.a2a = a2a.New(front, a2a.Config{Tasks: s.store.Tasks, Links: s.store.Tasks})
 	s.agui, s.aisdk, s.openai = agui.New(front), aisdk.New(front), openresponses.New(front, agents{})
 	var err error
 	s.mcp, err = mcp.New(mcp.Config{

@@ -31,6 +31,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/a2a"
 	"github.com/rethread/rethread/shared/transport/follow"
+	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/rest"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -81,13 +82,15 @@ func newSystem(t testing.TB, items []item, now time.Time, seed byte) *system {
 		"feedback": rest.Tasks(c), "sessions": rest.Sessions(c), "state": rest.Sessions(c),
 	}
 	s.keys = signing.New(s.store.Keys, s.now)
-	s.a2a = a2a.New(a2a.Config{
-		Sessions: s.store.Sessions, Rewinds: s.store.History, Runs: s.store.Runs, Tasks: s.store.Tasks, Links: s.store.Tasks, Grants: s.store.Shares, Agents: s,
-		StartRun: s.start, Push: s.store.Pushes, CheckURL: func(string) error { return nil }, PublicKeys: s.keys.Public,
+	s.a2a = a2a.New(frontend.Config{
+		Sessions: s.store.Sessions, Rewinds: s.store.History, Runs: s.store.Runs, Grants: s.store.Shares, Agents: s, StartRun: s.start,
 		Watch: func(context.Context, access.Caller, string, watch.Cursor) (follow.Watcher, error) {
 			return nil, errors.New("nobody waits here")
 		},
-		Log: s.log, Now: s.now, NewID: s.newID, Modified: now,
+		Log: s.log, Now: s.now, NewID: s.newID,
+	}, a2a.Config{
+		Tasks: s.store.Tasks, Links: s.store.Tasks, Push: s.store.Pushes, CheckURL: func(string) error { return nil }, PublicKeys: s.keys.Public,
+		Modified: now,
 	})
 	s.socket = ws.New(ws.Config{
 		Gate: access.NewGate(s.store.Shares, s.now, s.log), Subscriptions: s.store.Subscriptions, Feed: s.store.Watching, Pusher: s,

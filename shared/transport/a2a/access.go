@@ -9,25 +9,13 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
-	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 )
-
-// readSession reads a context's session if the caller may do the action with
-// it, as its owner or as a guest. Its UserID is the owner.
-func (h *handler) readSession(ctx context.Context, id string, a access.Action) (s session.Session, err error) {
-	err = h.gate.Do(ctx, access.CallerOf(ctx), id, a, func(p access.Permission) error {
-		var err error
-		s, err = h.Sessions.Get(ctx, p.Owner, id)
-		return err
-	})
-	return s, err
-}
 
 // recheckGuest returns an error if the caller may no longer do the action with
 // a task in another user's session.
 func (h *handler) recheckGuest(ctx context.Context, link task.Link, a access.Action) error {
-	permission, err := h.gate.Permission(ctx, access.CallerOf(ctx), link.SessionID, a)
+	permission, err := h.Gate.Permission(ctx, access.CallerOf(ctx), link.SessionID, a)
 	switch {
 	case err == nil && permission.Owner == link.UserID:
 		return nil

@@ -1,7 +1,6 @@
 package a2a
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 )
@@ -11,12 +10,3 @@ import (
 // and a plain one would be part of the protocol's own paths. The configuration
 // cannot have two agents with the same address.
 func address(agent string) string { return url.PathEscape(strings.Replace(agent, "/", "~", 1)) }
-
-// agentOf returns the agent that a request's path names.
-func (s *server) agentOf(r *http.Request) string {
-	segment := pathParameter(r, "agent")
-	if s.Agents.HasAgent(segment) {
-		return segment
-	}
-	return strings.Replace(segment, "~", "/", 1)
-}

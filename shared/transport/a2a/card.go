@@ -43,7 +43,7 @@ func (s *server) defaultCard(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) agentCard(w http.ResponseWriter, r *http.Request) {
-	s.versionedCard(w, r, s.agentOf(r))
+	s.versionedCard(w, r, s.AgentOf(r))
 }
 
 // versionedCard answers an agent's card; clients that do not ask for version

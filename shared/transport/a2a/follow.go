@@ -9,12 +9,6 @@ import (
 	"github.com/rethread/rethread/shared/transport/follow"
 )
 
-func (h *handler) follower() follow.Config {
-	return follow.Config{
-		Sessions: h.Sessions, Runs: h.Runs, Watch: h.Watch, Log: h.Log, Now: h.Now, CheckEvery: h.CheckEvery,
-	}
-}
-
 func (h *handler) target(ctx context.Context, link task.Link) follow.Target {
 	return follow.Target{
 		UserID: link.UserID, SessionID: link.SessionID, Runs: link.Runs, After: link.After, Caller: access.CallerOf(ctx),
@@ -25,23 +19,17 @@ func (h *handler) target(ctx context.Context, link task.Link) follow.Target {
 // follow calls each with the events of a task whenever they have changed, until
 // its run is over or each returns false.
 func (h *handler) follow(ctx context.Context, link task.Link, each func([]session.Event) bool) error {
-	return h.follower().Run(ctx, h.target(ctx, link), each)
+	return h.Follower().Run(ctx, h.target(ctx, link), each)
 }
 
 // awaitReply waits until a task that needs input is continued or cancelled, and
 // returns its current link.
 func (h *handler) awaitReply(ctx context.Context, link task.Link) (task.Link, error) {
 	next := link
-	err := h.follower().Until(ctx, h.target(ctx, link), func(ctx context.Context) (bool, error) {
+	err := h.Follower().Until(ctx, h.target(ctx, link), func(ctx context.Context) (bool, error) {
 		var err error
 		next, err = h.Links.Link(ctx, link.UserID, link.TaskID)
 		return len(next.Runs) > len(link.Runs) || next.CancelledTime != 0, err
 	})
 	return next, err
-}
-
-// withLease calls do while it holds one of the caller's open streams.
-func (h *handler) withLease(ctx context.Context, do func(context.Context)) error {
-	leases := follow.Leases{Streams: h.Streams, Turn: h.StreamTurn, Subject: "a2a", Log: h.Log}
-	return leases.Do(ctx, access.CallerOf(ctx).UserID, do)
 }

@@ -22,7 +22,7 @@ func (h *handler) forkLink(ctx context.Context, id string, a access.Action) (tas
 	if ids.Check("id", id) != nil {
 		return task.Link{}, fault.Missing("Task")
 	}
-	of, err := h.readSession(ctx, id, a)
+	of, _, err := h.ReadSession(ctx, id, a)
 	if isMissing(err) || isNotYours(err) { // the same error, which does not reveal that a session exists
 		return task.Link{}, fault.Missing("Task")
 	}
@@ -61,7 +61,7 @@ func (h *handler) links(ctx context.Context, contextID string) ([]task.Link, err
 	if err := ids.Check("contextId", contextID); err != nil {
 		return nil, err
 	}
-	of, err := h.readSession(ctx, contextID, access.ReadTasks)
+	of, _, err := h.ReadSession(ctx, contextID, access.ReadTasks)
 	if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
 		return nil, nil
 	}

@@ -24,10 +24,9 @@ const (
 // a2a-go's RequestHandler rather than an executor below a2a-go's own, because
 // runs already have a queue, leases and a log with fencing in the table.
 type handler struct {
-	Config
+	*server
 
 	agent string
-	gate  *access.Gate
 }
 
 // GetTask implements a2asrv.RequestHandler.
@@ -67,7 +66,7 @@ func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (tas
 		return task.Link{}, lib.ErrTaskNotFound
 	}
 	var link task.Link
-	_, _, err := h.gate.FindTask(ctx, access.CallerOf(ctx), a, func(user string) (access.Location, error) {
+	_, _, err := h.Gate.FindTask(ctx, access.CallerOf(ctx), a, func(user string) (access.Location, error) {
 		var err error
 		link, err = h.Links.Link(ctx, user, string(id))
 		return access.Location{Owner: link.UserID, SessionID: link.SessionID}, err
@@ -190,7 +189,7 @@ func (h *handler) CancelTask(ctx context.Context, req *lib.CancelTaskRequest) (*
 			return nil, err
 		}
 	default:
-		r, err := h.Runs.Cancel(ctx, lastRun(link))
+		r, err := h.Runs.CancelAs(ctx, lastRun(link), "")
 		if err != nil {
 			return nil, err
 		}

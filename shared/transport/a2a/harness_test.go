@@ -17,6 +17,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/frontend"
 )
 
 var errNoWorker = errors.New("no worker")
@@ -24,15 +25,15 @@ var errNoWorker = errors.New("no worker")
 // configOf returns the configuration that all servers of these tests share.
 // store may be nil for requests answered without one. No worker accepts runs
 // unless a test sets StartRun.
-func configOf(store *stores.Store) a2a.Config {
+func configOf(store *stores.Store) (frontend.Config, a2a.Config) {
 	if store == nil {
 		store = &stores.Store{}
 	}
-	return a2a.Config{
-		Sessions: store.Sessions, Rewinds: store.History, Runs: store.Runs, Tasks: store.Tasks, Links: store.Tasks, Grants: store.Shares, Agents: onlyHelper{},
+	return frontend.Config{
+		Sessions: store.Sessions, Rewinds: store.History, Runs: store.Runs, Grants: store.Shares, Agents: onlyHelper{},
 		StartRun: func(context.Context, run.Ref) error { return errNoWorker },
 		Log:      slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString, CheckEvery: checkEvery,
-	}
+	}, a2a.Config{Tasks: store.Tasks, Links: store.Tasks}
 }
 
 // post sends a JSON body as alice; version "" stands for clients of 0.3.

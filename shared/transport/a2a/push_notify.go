@@ -16,6 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/frontend"
 )
 
 var _ delivery.MessageBuilder = (*Notifier)(nil)
@@ -124,7 +125,7 @@ func (n *Notifier) events(ctx context.Context, l task.Link, e delivery.Event, ve
 		page, err := n.Sessions.Events(ctx, l.UserID, l.SessionID, q)
 		return page.Events, err
 	}
-	reader := handler{Config: Config{Sessions: n.Sessions}}
+	reader := handler{server: &server{Server: &frontend.Server{Config: frontend.Config{Sessions: n.Sessions}}}}
 	events, err := reader.events(ctx, l)
 	if err != nil || e.Seq == 0 {
 		return events, err

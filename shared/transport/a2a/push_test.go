@@ -32,15 +32,15 @@ type pushServer struct {
 func newPushServer(t *testing.T) *pushServer {
 	t.Helper()
 	h := &pushServer{store: stores.New(storetest.Engine(t))}
-	config := configOf(h.store)
+	config, own := configOf(h.store)
 	config.StartRun = func(context.Context, run.Ref) error { return nil }
-	config.Push, config.CheckURL = h.store.Pushes, func(url string) error {
+	own.Push, own.CheckURL = h.store.Pushes, func(url string) error {
 		if !strings.HasPrefix(url, "https://") {
 			return errors.New("must be https")
 		}
 		return nil
 	}
-	handler := a2a.New(config)
+	handler := a2a.New(config, own)
 	h.handler = handler
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r.WithContext(access.WithCaller(r.Context(), access.Caller{UserID: r.Header.Get("X-User"), Token: "token"})))

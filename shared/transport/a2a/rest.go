@@ -13,11 +13,12 @@ import (
 	"github.com/a2aproject/a2a-go/v2/errordetails"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/transport/frontend"
 )
 
 // rest answers HTTP+JSON. Paths of version 0.3 begin with v1.
 func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHandler) {
-	path := "/" + pathParameter(r, "*")
+	path := "/" + frontend.PathParameter(r, "*")
 	rest := a2asrv.NewRESTHandler(h, s.options()...)
 	prefixed := strings.HasPrefix(path, a2av0.RESTPathPrefix+"/")
 	old := prefixed || version(r) == legacy

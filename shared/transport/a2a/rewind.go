@@ -67,7 +67,7 @@ func (h *handler) tryRewind(ctx context.Context, m *lib.Message, before string) 
 	}
 	var done session.Rewound
 	owner := ""
-	err := h.gate.Do(ctx, access.CallerOf(ctx), m.ContextID, access.Rewind, func(p access.Permission) error {
+	err := h.Do(ctx, m.ContextID, access.Rewind, func(p access.Permission) error {
 		owner = p.Owner
 		req, err := p.Rewind(session.Rewind{
 			SessionID: m.ContextID, UserID: p.Owner, Before: before, Nonce: h.NewID(),

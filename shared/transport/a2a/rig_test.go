@@ -71,14 +71,14 @@ func newRig(t *testing.T, carry func(*fakeFanOut, watch.Message)) *rig {
 		fanOut: &fakeFanOut{store: store, connections: map[*fakeConnection]bool{}, first: make(chan struct{}), onMessage: carry},
 	}
 	r.fanOut.publish(t, table, r.context)
-	config := configOf(store)
+	config, own := configOf(store)
 	config.StartRun = func(_ context.Context, ref run.Ref) error {
 		r.started <- ref
 		return nil
 	}
 	config.Watch, config.Now = r.fanOut.open, ticks.now
 	config.Streams, config.StreamTurn = reportingStreams{store.Usage, r.renewed}, checkEvery
-	r.handler = a2a.New(config)
+	r.handler = a2a.New(config, own)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.handler.ServeHTTP(w, req.WithContext(access.WithCaller(req.Context(), access.Caller{UserID: alice, Token: "token"})))
 	}))

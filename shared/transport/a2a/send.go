@@ -58,16 +58,16 @@ func (h *handler) beginAndWait(ctx context.Context, req *lib.SendMessageRequest)
 	if req.Config != nil && req.Config.ReturnImmediately {
 		return h.begin(ctx, req)
 	}
-	leaseErr := h.withLease(ctx, func(ctx context.Context) {
+	err = h.WithLease(ctx, func(ctx context.Context) (err error) {
 		if link, err = h.begin(ctx, req); err != nil {
-			return
+			return err
 		}
-		// If the time is up, the caller gets the current task.
-		if followErr := h.follow(ctx, link, func([]session.Event) bool { return true }); ctx.Err() == nil {
-			err = followErr
+		if err = h.follow(ctx, link, func([]session.Event) bool { return true }); ctx.Err() == nil {
+			return err
 		}
+		return nil // the time is up: the caller gets the current task
 	})
-	return link, errors.Join(leaseErr, err)
+	return link, err
 }
 
 // SendStreamingMessage implements a2asrv.RequestHandler.
@@ -81,13 +81,12 @@ func (h *handler) SendStreamingMessage(ctx context.Context, req *lib.SendMessage
 			yield(h.rewind(ctx, req.Message, before), nil)
 			return
 		}
-		err := h.withLease(ctx, func(ctx context.Context) {
+		err := h.WithLease(ctx, func(ctx context.Context) error {
 			link, err := h.begin(ctx, req)
-			if err != nil {
-				yield(nil, err)
-				return
+			if err == nil {
+				h.stream(ctx, link, yield)
 			}
-			h.stream(ctx, link, yield)
+			return err
 		})
 		if err != nil {
 			yield(nil, err)
@@ -236,7 +235,7 @@ func (h *handler) waitingTask(ctx context.Context, m *lib.Message) (task.Link, e
 // exist.
 func (h *handler) ensureContext(ctx context.Context, id string) (session.Session, error) {
 	user := access.CallerOf(ctx).UserID
-	s, err := h.readSession(ctx, id, access.StartRun)
+	s, _, err := h.ReadSession(ctx, id, access.StartRun)
 	if !errors.Is(err, fault.Of(fault.NotFound)) {
 		return s, contextError(err)
 	}
@@ -249,7 +248,7 @@ func (h *handler) ensureContext(ctx context.Context, id string) (session.Session
 	}
 	s, err = h.Sessions.Create(ctx, fresh)
 	if errors.Is(err, fault.Of(fault.Conflict)) { // created concurrently
-		s, err = h.readSession(ctx, id, access.StartRun)
+		s, _, err = h.ReadSession(ctx, id, access.StartRun)
 	}
 	return s, contextError(err)
 }

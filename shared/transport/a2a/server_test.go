@@ -29,9 +29,9 @@ func (onlyHelper) HasAgent(name string) bool {
 // ask sends a request to a server without a store.
 func ask(t *testing.T, method, path, body string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
-	config := configOf(nil)
-	config.Modified, config.AllowedOrigin = time.Unix(1, 0), "*"
-	h := a2a.New(config)
+	config, own := configOf(nil)
+	own.Modified, config.AllowedOrigin = time.Unix(1, 0), "*"
+	h := a2a.New(config, own)
 	ctx := a2a.WithBase(access.WithCaller(t.Context(), access.Caller{UserID: "alice", Token: "token"}), "https://api.example/live")
 	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	r.Header = header

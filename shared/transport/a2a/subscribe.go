@@ -28,11 +28,12 @@ func (h *handler) SubscribeToTask(ctx context.Context, req *lib.SubscribeToTaskR
 			yield(nil, lib.NewError(lib.ErrUnsupportedOperation, "the task is over: get it instead"))
 			return
 		}
-		err = h.withLease(ctx, func(ctx context.Context) {
+		err = h.WithLease(ctx, func(ctx context.Context) error {
 			s := h.newStream(link, yield)
 			if s.sendTask(t, events) {
 				s.followRuns(ctx, t)
 			}
+			return nil
 		})
 		if err != nil {
 			yield(nil, err)

@@ -19,9 +19,7 @@ import (
 // events as the table has them, and returns the run; without a RunID if the reader has
 // left.
 func (s *Server) Follow(ctx context.Context, b *Begun, left func() bool, update func(context.Context, []session.Event) error) (run.Run, error) {
-	config := follow.Config{
-		Sessions: s.Sessions, Runs: s.Runs, Watch: s.Watch, Log: s.Log, Now: s.Now, CheckEvery: s.CheckEvery,
-	}
+	config := s.Follower()
 	recheck := func(ctx context.Context) error { return s.Recheck(ctx, b.Ref.UserID, b.Ref.SessionID) }
 	target := follow.Target{
 		UserID: b.Ref.UserID, SessionID: b.Ref.SessionID, Runs: []string{b.Ref.RunID}, After: b.After,
@@ -56,6 +54,13 @@ func (s *Server) Follow(ctx context.Context, b *Begun, left func() bool, update 
 		err = update(ctx, own)
 	}
 	return r, err
+}
+
+// Follower returns the configuration of those who follow runs.
+func (s *Server) Follower() follow.Config {
+	return follow.Config{
+		Sessions: s.Sessions, Runs: s.Runs, Watch: s.Watch, Log: s.Log, Now: s.Now, CheckEvery: s.CheckEvery,
+	}
 }
 
 // awaitTurn waits until a queued run begins or is removed from the queue.

@@ -23,8 +23,8 @@ import (
 	"github.com/rethread/rethread/shared/transport/follow"
 )
 
-// maxBody is the gateway's limit, in bytes.
-const maxBody = 10 << 20
+// MaxBody is the gateway's limit, in bytes.
+const MaxBody = 10 << 20
 
 // Server answers the requests for all agents.
 type Server struct {
@@ -32,7 +32,7 @@ type Server struct {
 
 	Mux     *chi.Mux
 	subject string
-	gate    *access.Gate
+	Gate    *access.Gate
 }
 
 // NewServer returns a server without any requests of its own but those that are not
@@ -45,7 +45,7 @@ func NewServer(c Config, subject string) *Server {
 			*field = value
 		}
 	}
-	s := &Server{Config: c, Mux: chi.NewMux(), subject: subject, gate: access.NewGate(c.Grants, c.Now, c.Log)}
+	s := &Server{Config: c, Mux: chi.NewMux(), subject: subject, Gate: access.NewGate(c.Grants, c.Now, c.Log)}
 	s.Mux.NotFound(s.Handle(func(http.ResponseWriter, *http.Request, string) error {
 		return fault.New(fault.RouteNotFound, "Page not found")
 	}))
@@ -89,7 +89,7 @@ func (s *Server) recover(ctx context.Context, w http.ResponseWriter) {
 // always one before the stream, is answered with a problem and its status.
 func (s *Server) Handle(serve func(w http.ResponseWriter, r *http.Request, agent string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		agent := s.agentOf(r)
+		agent := s.AgentOf(r)
 		var err error
 		switch {
 		case access.CallerOf(r.Context()).UserID == "":
@@ -112,9 +112,9 @@ func (s *Server) Handle(serve func(w http.ResponseWriter, r *http.Request, agent
 	}
 }
 
-// agentOf returns the agent that a path names: "~" replaces the "/" between
+// AgentOf returns the agent that a path names: "~" replaces the "/" between
 // namespace and name.
-func (s *Server) agentOf(r *http.Request) string {
+func (s *Server) AgentOf(r *http.Request) string {
 	segment := PathParameter(r, "agent")
 	if s.Agents.HasAgent(segment) {
 		return segment
@@ -140,16 +140,16 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return nil, fault.New(fault.Malformed, "send application/json")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	if err != nil {
-		return nil, fault.New(fault.BodyTooLarge, "the body cannot be read, or has more than %d MB", maxBody>>20)
+		return nil, fault.New(fault.BodyTooLarge, "the body cannot be read, or has more than %d MB", MaxBody>>20)
 	}
 	return body, nil
 }
 
 // Do calls do with the caller's permission for an action on a session.
 func (s *Server) Do(ctx context.Context, id string, a access.Action, do func(access.Permission) error) error {
-	return s.gate.Do(ctx, access.CallerOf(ctx), id, a, do)
+	return s.Gate.Do(ctx, access.CallerOf(ctx), id, a, do)
 }
 
 // ReadSession reads a session if the caller may do the action with it. Its UserID is
@@ -179,7 +179,7 @@ func (s *Server) Recheck(ctx context.Context, owner, sessionID string) error {
 	if owner == access.CallerOf(ctx).UserID {
 		return nil
 	}
-	p, err := s.gate.Permission(ctx, access.CallerOf(ctx), sessionID, access.Watch)
+	p, err := s.Gate.Permission(ctx, access.CallerOf(ctx), sessionID, access.Watch)
 	if err == nil && p.Owner != owner { // another session has the id now
 		return fault.Missing("Session")
 	}
