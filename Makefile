@@ -28,7 +28,7 @@ needs:
 run: needs build ## Run the whole system on http://127.0.0.1:3000, websockets on :3001; Ctrl-C stops it
 	@export WATCH_CONCURRENCY=$${WATCH_CONCURRENCY-64} && exec $(LOCAL)
 
-demo: build ## Play a short story through the API (RETHREAD_URL and RETHREAD_WS_URL name a running system)
+demo: build ## Play a short story through the API (RETHREAD_URL names a running system)
 	@go run ./infra/demo
 
 watch: ## Show a session live: SESSION=… (as RETHREAD_USER, alice by default)

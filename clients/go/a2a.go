@@ -47,12 +47,12 @@ func (a *A2A) Keys(ctx context.Context, opts ...Option) (json.RawMessage, error)
 
 // outside moves a call to the server's address without the version of the API.
 func (a *A2A) outside(c call) call {
-	c.base = a.t.root()
+	c.base = baseRoot
 	return c
 }
 
 // streamed moves a call to the address of the agents without the version of the API.
 func (a *A2A) streamed(c call) call {
-	c.base = withoutVersion(a.t.streams)
+	c.base = baseStreamRoot
 	return c
 }

@@ -51,7 +51,7 @@ func TestAsk(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	client, err := rethread.New(rethread.Config{URL: server.URL, Token: rethread.StaticToken("t")})
+	client, err := rethread.New(rethread.Config{URL: server.URL, StreamURL: server.URL, Token: rethread.StaticToken("t")})
 	if err != nil {
 		t.Fatal(err)
 	}

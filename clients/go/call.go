@@ -3,6 +3,7 @@ package rethread
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -61,9 +62,10 @@ type call struct {
 	bytes    []byte // instead of json, with the header Content-Type
 	header   http.Header
 	repeat   repeat
-	keyed    bool   // takes an idempotency key of the caller's, and needs none
-	base     string // replaces the API's address
-	attempts int    // at most; 0 means maxAttempts
+	keyed    bool // takes an idempotency key of the caller's, and needs none
+	base     base
+	public   bool // needs no token
+	attempts int  // at most; 0 means maxAttempts
 }
 
 // plainLimit is the number of bytes from which on a body is compressed: a request may
@@ -77,13 +79,14 @@ type prepared struct {
 	body    []byte
 }
 
-// prepare encodes a call. Each attempt has the same key and body.
-func (c call) prepare(base string, o options) (*prepared, error) {
+// prepare encodes a call, whose address is still only a path. Each attempt has the same
+// key and body.
+func (c call) prepare(o options) (*prepared, error) {
 	path, err := fillPath(c.path, c.params)
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{call: c, address: base + path, body: c.bytes}
+	p := &prepared{call: c, address: path, body: c.bytes}
 	if len(c.query) > 0 {
 		p.address += "?" + c.query.Encode()
 	}
@@ -150,6 +153,16 @@ func encode(v any) ([]byte, error) {
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(v)
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}
+
+// request returns the request for one attempt.
+func (p *prepared) request(ctx context.Context) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, p.method, p.address, p.reader())
+	if err != nil {
+		return nil, err
+	}
+	req.Header = p.header.Clone()
+	return req, nil
 }
 
 // reader returns the body for one attempt.

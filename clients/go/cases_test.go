@@ -87,7 +87,7 @@ func (c recordedCase) run(t *testing.T) {
 	t.Helper()
 	server := &scriptedServer{t: t, exchanges: c.Exchanges, used: make([]bool, len(c.Exchanges)), keys: map[int][2]string{}}
 	client, err := rethread.New(rethread.Config{
-		URL: "https://api.example/api/v1", Token: tokensOf(c.Tokens), HTTP: server.client(),
+		URL: "https://api.example", StreamURL: "https://api.example", Token: tokensOf(c.Tokens), HTTP: server.client(),
 		Random: func() float64 { return 0 },
 	})
 	if err != nil {

@@ -14,18 +14,17 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"time"
 )
 
 // Config configures a Client. URL and Token are required.
 type Config struct {
-	// URL is the API's address with its version, such as https://api.example/api/v1.
+	// URL is the deployment's address, such as https://api.example, with or without /api/v1.
 	URL string
-	// StreamURL is the address of exports, watching and agents, with the version, if it is
-	// another one: in the cloud the stack's output StreamUrl with /api/v1.
+	// StreamURL is the address of exports, watching and agents, with or without /api/v1; for
+	// "" the deployment is asked when it is needed.
 	StreamURL string
-	// Token returns the bearer token of each request.
+	// Token returns the bearer token of each request; StaticToken is always the same one.
 	Token TokenSource
 	// User is the user that a service acts for; "" is the user of the token.
 	User string
@@ -63,11 +62,11 @@ type Client struct {
 // New returns a client, or ErrInvalid for what cannot work: an address that is not one of
 // HTTP, no Token, a User that no user is, a negative Timeout. It sends no request.
 func New(c Config) (*Client, error) {
-	if c.StreamURL == "" {
-		c.StreamURL = c.URL
+	if err := checkAddress("URL", c.URL); err != nil {
+		return nil, err
 	}
-	for name, address := range map[string]string{"URL": c.URL, "StreamURL": c.StreamURL} {
-		if err := checkAddress(name, address); err != nil {
+	if c.StreamURL != "" {
+		if err := checkAddress("StreamURL", c.StreamURL); err != nil {
 			return nil, err
 		}
 	}
@@ -91,7 +90,7 @@ func New(c Config) (*Client, error) {
 	}
 	t := &transport{
 		http: c.HTTP, tokens: newTokens(c.Token), user: c.User, timeout: c.Timeout, random: c.Random,
-		base: strings.TrimRight(c.URL, "/"), streams: strings.TrimRight(c.StreamURL, "/"),
+		addresses: &addresses{root: withoutVersion(c.URL), streams: withoutVersion(c.StreamURL)},
 	}
 	return newClient(t), nil
 }

@@ -21,7 +21,7 @@ func answering(t *testing.T, f http.HandlerFunc) *rethread.Client {
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	client, err := rethread.New(rethread.Config{
-		URL: server.URL + "/api/v1", Token: rethread.StaticToken("alice"), Random: func() float64 { return 0.5 },
+		URL: server.URL, StreamURL: server.URL, Token: rethread.StaticToken("alice"), Random: func() float64 { return 0.5 },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func open(s server) *rethread.Client {
 	client, err := rethread.New(rethread.Config{
-		URL: "https://api.example/api/v1", Token: rethread.StaticToken("token"), HTTP: &http.Client{Transport: s},
+		URL: "https://api.example", StreamURL: "https://api.example", Token: rethread.StaticToken("token"), HTTP: &http.Client{Transport: s},
 	})
 	if err != nil {
 		panic(err)

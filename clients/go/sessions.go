@@ -162,7 +162,7 @@ func (s *Sessions) Leave(ctx context.Context, id string, opts ...Option) error {
 // "complete": true at its end is incomplete.
 func (s *Sessions) Export(ctx context.Context, id string, opts ...Option) (*http.Response, error) {
 	c := get("/sessions/{}/export", id)
-	c.base = s.t.streams
+	c.base = baseStream
 	return s.t.open(ctx, c, opts)
 }
 

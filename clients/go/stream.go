@@ -62,7 +62,7 @@ func (w *watcher) stream(ctx context.Context) error {
 // its number of streams.
 func (w *watcher) call(cursor string) call {
 	c := get("/sessions/{}/watch", w.id)
-	c.base, c.attempts, c.header = w.t.streams, 1, http.Header{"Accept": {"text/event-stream"}}
+	c.base, c.attempts, c.header = baseStream, 1, http.Header{"Accept": {"text/event-stream"}}
 	if w.resumes {
 		c.header.Set("Last-Event-ID", cursor)
 	} else {

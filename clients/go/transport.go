@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 )
 
@@ -23,19 +22,13 @@ const (
 // transport sends requests: it adds the token, limits the time, and repeats what is
 // safe to repeat.
 type transport struct {
-	http    *http.Client
-	tokens  *tokens
-	user    string // that a service acts for; "" is the token's
-	timeout time.Duration
-	random  func() float64
-	base    string
-	streams string
+	http      *http.Client
+	tokens    *tokens
+	user      string // that a service acts for; "" is the token's
+	timeout   time.Duration
+	random    func() float64
+	addresses *addresses
 }
-
-// root is the server's address without the path of this version of the API.
-func (t *transport) root() string { return withoutVersion(t.base) }
-
-func withoutVersion(address string) string { return strings.TrimSuffix(address, "/api/v1") }
 
 // answer is a successful response whose body has been read.
 type answer struct {
@@ -79,11 +72,11 @@ func (t *transport) try(ctx context.Context, c call, opts []Option, read func(*h
 	for _, set := range opts {
 		set(&o)
 	}
-	p, err := t.prepare(c, o)
+	end := time.Now().Add(o.timeout)
+	p, err := t.prepare(ctx, c, o)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", c.method, c.path, err)
 	}
-	end := time.Now().Add(o.timeout)
 	for failures := 0; ; {
 		err := t.attempt(ctx, p, o, failures > 0, min(max(time.Until(end), time.Millisecond), attemptTimeout), read)
 		if err == nil {
@@ -107,12 +100,16 @@ func (c call) most() int {
 	return maxAttempts
 }
 
-func (t *transport) prepare(c call, o options) (*prepared, error) {
-	base := c.base
-	if base == "" {
-		base = t.base
+func (t *transport) prepare(ctx context.Context, c call, o options) (*prepared, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, &Error{Detail: fmt.Sprintf("no answer within %v", o.timeout), cause: ErrTimeout})
+	defer cancel()
+	p, err := c.prepare(o)
+	if err != nil {
+		return nil, err
 	}
-	return c.prepare(base, o)
+	address, err := t.address(ctx, c.base)
+	p.address = address + p.address
+	return p, err
 }
 
 // attempt sends a call once, or twice if its token is renewed, and reads the answer
@@ -179,6 +176,9 @@ func succeeded(res *http.Response, p *prepared, again bool) bool {
 // authorized sends a request with a token, and once more with another if it is
 // rejected. A token that is known to be rejected is not sent.
 func (t *transport) authorized(ctx context.Context, p *prepared, rejected string) (*http.Response, error) {
+	if p.public {
+		return t.sendPublic(ctx, p)
+	}
 	token, err := t.tokens.get(ctx, rejected)
 	if err != nil {
 		return nil, err
@@ -199,12 +199,26 @@ func (t *transport) authorized(ctx context.Context, p *prepared, rejected string
 	return t.send(ctx, p, renewed)
 }
 
-func (t *transport) send(ctx context.Context, p *prepared, token string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, p.method, p.address, p.reader())
+// sendPublic sends a request without a token, whose answer must not come from elsewhere.
+func (t *transport) sendPublic(ctx context.Context, p *prepared) (*http.Response, error) {
+	req, err := p.request(ctx)
 	if err != nil {
 		return nil, err
 	}
-	req.Header = p.header.Clone()
+	client := *t.http
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, noAnswer(err)
+	}
+	return res, nil
+}
+
+func (t *transport) send(ctx context.Context, p *prepared, token string) (*http.Response, error) {
+	req, err := p.request(ctx)
+	if err != nil {
+		return nil, err
+	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	if t.user != "" {
 		req.Header.Set("Rethread-User", url.PathEscape(t.user))

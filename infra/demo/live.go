@@ -31,7 +31,7 @@ func (s *story) goLive() {
 	if s.err != nil {
 		return
 	}
-	l := &live{s, sessionPath(made), watchSession(ctx, s.alice, s.sockets, made.text("data.id"))}
+	l := &live{s, sessionPath(made), watchSession(ctx, s.alice, made.text("data.id"))}
 	defer l.view.close()
 	l.answer("Can I watch you speak?")
 	l.note("it arrived in %d pieces", l.view.pieces)

@@ -15,23 +15,22 @@ import (
 type story struct {
 	*printer
 	alice, bob *user
-	sockets    string   // address of the WebSocket API
 	path, fork string   // of the session and its fork
 	tasks      []object // as last saved
 }
 
 // runStory runs the story and fails at the first unexpected answer. It ends in the console
 // if the system stays.
-func runStory(ctx context.Context, p *printer, at addresses, stays bool) error {
-	s := &story{printer: p, sockets: at.sockets}
-	p.line("Rethread at %s", at.url)
-	s.alice, s.bob = s.login(ctx, at.url, "alice"), s.login(ctx, at.url, "bob")
+func runStory(ctx context.Context, p *printer, at string, stays bool) error {
+	s := &story{printer: p}
+	p.line("Rethread at %s", at)
+	s.alice, s.bob = s.login(ctx, at, "alice"), s.login(ctx, at, "bob")
 	for _, part := range []func(){s.talk, s.save, s.reload, s.branch, s.rewind, s.goLive, s.cleanUp} {
 		part()
 	}
 	p.line("\nEverything is as expected.")
 	if stays {
-		p.line("Open %s/console%s and sign in as %s: it is her fork.", at.url, strings.Replace(s.fork, "/sessions/", "/s/", 1), s.alice.name)
+		p.line("Open %s/console%s and sign in as %s: it is her fork.", at, strings.Replace(s.fork, "/sessions/", "/s/", 1), s.alice.name)
 	}
 	return p.err
 }

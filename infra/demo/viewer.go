@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	rethread "github.com/rethread/rethread/clients/go"
 	"github.com/rethread/rethread/clients/go/watch"
 	"github.com/rethread/rethread/clients/go/watch/view"
 )
@@ -27,11 +28,11 @@ type viewer struct {
 }
 
 // watchSession returns once the session is watched.
-func watchSession(ctx context.Context, u *user, sockets, id string) *viewer {
+func watchSession(ctx context.Context, u *user, id string) *viewer {
 	ctx, stop := context.WithCancel(ctx)
 	c := watch.Open(ctx, watch.Config{
-		HTTPURL: u.url, WSURL: sockets,
-		Token: func(context.Context) (string, error) { return u.token, nil },
+		URL:   u.url,
+		Token: rethread.StaticToken(u.token),
 	})
 	v := &viewer{printer: u.printer, ctx: ctx, changes: make(chan view.Session), ended: make(chan error, 1)}
 	v.close = func() {

@@ -19,7 +19,7 @@ type Services struct {
 
 // Remote configures access to the HTTP API.
 type Remote struct {
-	// URL is the API's address without the path /api/v1.
+	// URL is the deployment's address, with or without /api/v1.
 	URL string
 	// Token returns the bearer token for requests of a user; its subject must
 	// be that user. It is called before every attempt, so it should cache, and once

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	rethread "github.com/rethread/rethread/clients/go"
 )
@@ -30,7 +29,7 @@ func newUsers(r Remote) (*users, error) {
 	}
 	var err error
 	u.client, err = rethread.New(rethread.Config{
-		URL: strings.TrimRight(r.URL, "/") + "/api/v1", HTTP: r.Client, Token: u.source(""),
+		URL: r.URL, HTTP: r.Client, Token: u.source(""),
 	})
 	return u, err
 }

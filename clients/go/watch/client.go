@@ -38,11 +38,11 @@ var (
 
 // Config configures a Client.
 type Config struct {
-	HTTPURL string // the HTTP API's address with its version, such as https://api.example/api/v1
-	WSURL   string // the WebSocket API's address, such as wss://live.example/v1
+	URL   string // the deployment's address, such as https://api.example, with or without /api/v1
+	WSURL string // the WebSocket API's address, such as wss://live.example/v1; "" asks the deployment
 	// Token returns a bearer token, which should be valid for some more minutes. It
 	// is called for each connection and each page of a thread, so it should cache.
-	Token func(context.Context) (string, error)
+	Token rethread.TokenSource
 	User  string // that a service acts for; "" is the user of the token
 
 	HTTP *http.Client // nil means http.DefaultClient; also dials the websocket
@@ -56,7 +56,7 @@ type Client struct {
 	api     *rethread.Client
 	invalid error           // of the configuration
 	life    context.Context // the client's lifetime
-	stop    context.CancelFunc
+	stop    context.CancelCauseFunc
 	running sync.WaitGroup
 
 	mu       sync.Mutex
@@ -66,7 +66,8 @@ type Client struct {
 
 // Open returns a client that connects in the background, and reconnects until it
 // is closed or ctx ends. Failed attempts are repeated after a random delay of up
-// to 30 seconds. With an invalid configuration each call of Watch fails.
+// to 30 seconds. With an invalid configuration each call of Watch fails, also if the
+// deployment does not name the address that is missing.
 func Open(ctx context.Context, c Config) *Client {
 	if c.HTTP == nil {
 		c.HTTP = http.DefaultClient
@@ -74,7 +75,7 @@ func Open(ctx context.Context, c Config) *Client {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithCancelCause(ctx)
 	out := &Client{Config: c, life: ctx, stop: stop, sessions: map[string]*watched{}}
 	if out.api, out.invalid = newAPI(c); out.invalid == nil {
 		out.running.Go(func() { out.stayConnected(ctx) })
@@ -85,7 +86,7 @@ func Open(ctx context.Context, c Config) *Client {
 // Close closes the connection and waits for the client's goroutines. Calls of
 // Watch return ErrClosed.
 func (c *Client) Close() {
-	c.stop()
+	c.stop(ErrClosed)
 	c.running.Wait()
 }
 
@@ -105,8 +106,16 @@ func (c *Client) Watch(ctx context.Context, sessionID string, onChange func(view
 	defer c.unregister(w)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	defer context.AfterFunc(c.life, func() { stop(ErrClosed) })() //nolint:contextcheck // the client has its own lifetime
+	defer context.AfterFunc(c.life, func() { stop(c.ended()) })() //nolint:contextcheck // the client has its own lifetime
 	return w.run(ctx)
+}
+
+// ended returns why the client's lifetime has ended.
+func (c *Client) ended() error {
+	if cause := context.Cause(c.life); errors.Is(cause, rethread.ErrInvalid) {
+		return cause
+	}
+	return ErrClosed
 }
 
 func (c *Client) register(w *watched) bool {

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	rethread "github.com/rethread/rethread/clients/go"
 	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
@@ -36,8 +38,13 @@ type action struct {
 // gateway closes it, and closes the old one only later, so that no message is lost
 // in between.
 func (c *Client) stayConnected(ctx context.Context) {
+	rejected := "" // the token of a refused handshake
 	for failures := 0; ctx.Err() == nil; {
-		fresh, err := c.dial(ctx)
+		fresh, err := c.dial(ctx, &rejected)
+		if errors.Is(err, rethread.ErrInvalid) {
+			c.stop(err)
+			return
+		}
 		if err != nil {
 			c.Log.InfoContext(ctx, "cannot connect", "error", err)
 			if sleep(ctx, backoff(failures)) != nil {
@@ -90,16 +97,35 @@ func (c *Client) disconnected(conn *connection) {
 	}
 }
 
-func (c *Client) dial(ctx context.Context) (*connection, error) {
-	dialing, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	token, err := c.Token(dialing)
-	if err != nil {
-		return nil, fmt.Errorf("get a token: %w", err)
+// address returns the address of the WebSocket API.
+func (c *Client) address(ctx context.Context) (*url.URL, error) {
+	address := c.WSURL
+	if address == "" {
+		named, err := c.api.Addresses(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("find the WebSocket API: %w", err)
+		}
+		address = named.WebSocketURL
 	}
-	at, err := url.Parse(c.WSURL)
+	at, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("parse the address of the WebSocket API: %w", err)
+	}
+	return at, nil
+}
+
+// dial opens a connection with a token, another one than the rejected one if there is
+// another.
+func (c *Client) dial(ctx context.Context, rejected *string) (*connection, error) {
+	dialing, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	at, err := c.address(dialing)
+	if err != nil {
+		return nil, err
+	}
+	token, err := c.Token(dialing, *rejected)
+	if err != nil {
+		return nil, fmt.Errorf("get a token: %w", err)
 	}
 	query := at.Query()
 	query.Set("token", token)
@@ -109,11 +135,15 @@ func (c *Client) dial(ctx context.Context) (*connection, error) {
 	at.RawQuery = query.Encode()
 	socket, resp, err := websocket.Dial(dialing, at.String(), &websocket.DialOptions{HTTPClient: c.HTTP}) //nolint:bodyclose // Dial closes it
 	if err != nil {
+		if resp != nil && resp.StatusCode == http.StatusUnauthorized {
+			*rejected = token
+		}
 		if resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
 			return nil, fmt.Errorf("connect: %s", resp.Status) // err contains the address with the token
 		}
 		return nil, fmt.Errorf("connect: %w", withoutAddress(err))
 	}
+	*rejected = ""
 	socket.SetReadLimit(maxFrame)
 	living, end := context.WithCancel(ctx)
 	conn := &connection{

@@ -21,11 +21,10 @@ func newAPI(c Config) (*rethread.Client, error) {
 	if c.Token == nil {
 		return nil, errors.New("the client requires a function for tokens")
 	}
-	if at, err := url.Parse(c.WSURL); err != nil || at.Hostname() == "" || !slices.Contains(schemes(), at.Scheme) {
+	if at, err := url.Parse(c.WSURL); c.WSURL != "" && (err != nil || at.Hostname() == "" || !slices.Contains(schemes(), at.Scheme)) {
 		return nil, fmt.Errorf("%w: WSURL: it is not an address such as wss://live.example/v1", rethread.ErrInvalid)
 	}
-	source := func(ctx context.Context, _ string) (string, error) { return c.Token(ctx) }
-	return rethread.New(rethread.Config{URL: c.HTTPURL, Token: source, User: c.User, HTTP: c.HTTP})
+	return rethread.New(rethread.Config{URL: c.URL, Token: c.Token, User: c.User, HTTP: c.HTTP})
 }
 
 // schemes are those of addresses of a WebSocket.

@@ -1,29 +1,23 @@
 // The client of a deployment.
 
-import { address, WEBSOCKET } from './http/arguments.js';
+import type { Addresses } from './http/addresses.js';
 import { Streams } from './http/streams.js';
-import { Transport, type TransportOptions } from './http/transport.js';
+import { Transport } from './http/transport.js';
 import { A2A } from './resources/a2a.js';
 import { Me, Shares } from './resources/account.js';
 import type { Answer } from './resources/answers.js';
 import { Artifacts } from './resources/artifacts.js';
 import { Automations, Webhooks } from './resources/hooks.js';
 import { Imports } from './resources/imports.js';
-import { Events, readThread, Threads } from './resources/log.js';
+import { Events, Threads } from './resources/log.js';
 import { type AskOptions, Runs } from './resources/runs.js';
 import { Sessions, States } from './resources/sessions.js';
 import { Feedbacks, Messages, Tasks } from './resources/tasks.js';
 import type { Event } from './types.js';
-import type { WatchedItem } from './watch/message.js';
-import type { Access, Environment, Watching, WatchOptions } from './watch/options.js';
-import { SessionWatch } from './watch/watching.js';
+import type { Watching, WatchOptions } from './watch/options.js';
+import { globals, Watcher, type WatcherOptions } from './watch/watcher.js';
 
-export interface RethreadOptions extends TransportOptions {
-  /** The WebSocket API's address, such as wss://live.example/v1; only watching needs it. */
-  wsUrl?: string;
-  /** Replacements of globals. Node.js 20 has no WebSocket of its own. */
-  environment?: Environment;
-}
+export interface RethreadOptions extends WatcherOptions {}
 
 /**
  * A client of a deployment, for one user at a time.
@@ -55,14 +49,16 @@ export class Rethread {
 
   readonly #options: RethreadOptions;
   readonly #transport: Transport;
+  readonly #watcher: Watcher;
   readonly #closing = new Set<() => void>();
   readonly #shared = new Map<object, unknown>();
 
-  constructor(options: RethreadOptions) {
-    if (options.wsUrl) address('wsUrl', options.wsUrl, WEBSOCKET);
+  /** @param addresses those that another client has found; for `withUser` */
+  constructor(options: RethreadOptions, addresses?: Addresses) {
     this.#options = options;
-    const transport = new Transport(options);
+    const transport = new Transport(options, addresses);
     this.#transport = transport;
+    this.#watcher = new Watcher(options, transport);
     this.fetch = transport.fetch;
     this.sessions = new Sessions(transport);
     this.state = new States(transport);
@@ -84,7 +80,7 @@ export class Rethread {
 
   /** A client of a service that acts for a user, with the same options. It has its own `close`. */
   withUser(user: string): Rethread {
-    return new Rethread({ ...this.#options, user });
+    return new Rethread({ ...this.#options, user }, this.#transport.addresses);
   }
 
   /**
@@ -97,17 +93,11 @@ export class Rethread {
 
   /**
    * Watches a session live until `close` or a final error. It retries all other failures, and
-   * reconnects when the page becomes visible or the network returns. It throws a TypeError without
-   * `wsUrl`, or where there is no WebSocket.
+   * reconnects when the page becomes visible or the network returns. It throws a TypeError where
+   * there is no WebSocket.
    */
   watch<Item = Event>(sessionId: string, options: WatchOptions<Item>): Watching {
-    const watch = new SessionWatch(
-      this.#access(sessionId, () => release()),
-      options as unknown as WatchOptions<WatchedItem>,
-    );
-    const release = this.onClose(() => watch.close());
-    watch.start();
-    return watch;
+    return this.#watcher.watch(sessionId, options);
   }
 
   /**
@@ -115,6 +105,7 @@ export class Rethread {
    * `rethread/ag-ui`, whose runs go on; no connection, timer or listener remains. Calls are still possible.
    */
   close(): void {
+    this.#watcher.close();
     for (const end of this.#closing) end();
     this.#closing.clear();
   }
@@ -130,42 +121,4 @@ export class Rethread {
     if (!this.#shared.has(key)) this.#shared.set(key, make());
     return this.#shared.get(key) as T;
   }
-
-  #access(sessionId: string, closed: () => void): Access {
-    const { wsUrl, environment, user } = this.#options;
-    if (!wsUrl) throw new TypeError('watching needs wsUrl, the address of the WebSocket API');
-    const { WebSocket, ...page } = { ...globals(), ...environment };
-    if (!WebSocket) {
-      const how = 'pass a class as environment: { WebSocket } to the client';
-      throw new TypeError(`watching needs a WebSocket, which is not built in here: ${how}`);
-    }
-    const transport = this.#transport;
-    return {
-      sessionId,
-      wsUrl,
-      tokens: transport.tokens,
-      user,
-      random: transport.random,
-      environment: { ...page, WebSocket },
-      read: (query, signal) =>
-        readThread(
-          transport,
-          {
-            method: 'GET',
-            path: '/sessions/{}/thread',
-            params: [sessionId],
-            query,
-            repeat: 'safe',
-            attempts: 1,
-          },
-          { signal },
-        ),
-      closed,
-    };
-  }
-}
-
-function globals(): Environment {
-  const { WebSocket, document, window } = globalThis as Environment;
-  return { WebSocket, document, window };
 }

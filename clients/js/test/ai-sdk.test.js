@@ -244,7 +244,7 @@ test('requests reject with the errors of the package', async () => {
   server.answers[SEND] = json(409, { detail: 'a run is in progress', run_id: 'other' });
   await chat.sendMessage({ text: 'hi' });
   assert.ok(chat.error instanceof ConflictError, String(chat.error));
-  assert.deepEqual([chat.error.run_id, server.asked.length], ['other', 2]);
+  assert.deepEqual([chat.error.runId, server.asked.length], ['other', 2]);
 });
 
 test('a token that expires during a stream is renewed', async () => {

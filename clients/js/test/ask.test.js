@@ -40,7 +40,7 @@ function begin() {
   };
   const { WebSocket, window, document } = server;
   const client = new Rethread({
-    baseUrl: 'http://here/api/v1',
+    url: 'http://here',
     wsUrl: 'ws://here',
     token: 't',
     fetch,
@@ -104,7 +104,7 @@ test('a stream ends with its signal, and when the client is closed', async () =>
 test('an error is of the class of its code, or else of its status', () => {
   const taken = errorFor(409, { problem: { code: 'run_active', run_id: 'r1' } });
   assert.ok(taken instanceof RunActiveError && taken instanceof ConflictError);
-  assert.equal(taken.run_id, 'r1');
+  assert.equal(taken.runId, 'r1');
   for (const code of ['of_a_newer_server', 'constructor', '']) {
     assert.equal(errorFor(409, { problem: { code } }).constructor, ConflictError);
   }

@@ -63,7 +63,7 @@ function sourceOf([...tokens]) {
 
 function clientOf({ tokens = ['token'] }, server) {
   return new rethread.Rethread({
-    baseUrl: 'https://api.example/api/v1',
+    url: 'https://api.example',
     wsUrl: 'wss://live.example',
     token: sourceOf(tokens),
     fetch: server.fetch,

@@ -2,11 +2,11 @@
 
 import { NotFoundError, Rethread, ValidationError } from 'rethread';
 
-export async function run(baseUrl, WebSocket) {
+export async function run(url, WebSocket) {
   const asked = [];
   const client = new Rethread({
-    baseUrl,
-    wsUrl: baseUrl.replace('http', 'ws'),
+    url,
+    wsUrl: url.replace('http', 'ws'),
     token: ({ rejected }) => {
       asked.push(rejected ?? '');
       return rejected ? 'new' : 'old';

@@ -9,7 +9,8 @@ import { Hub } from '../dist/react/hub.js';
 const [when, port] = process.argv.slice(2);
 const nowhere = 'ws://127.0.0.1:1';
 const client = new Rethread({
-  baseUrl: `http://127.0.0.1:${port}/api/v1`,
+  url: `http://127.0.0.1:${port}`,
+  streamUrl: `http://127.0.0.1:${port}`,
   wsUrl: when === 'when offline' ? nowhere : `ws://127.0.0.1:${port}`,
   token: 't',
   environment: { WebSocket },

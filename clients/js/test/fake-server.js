@@ -13,6 +13,8 @@ export class Server {
   shows = [];
   ends = [];
   connections = [];
+  /** Whose `watch` is called. */
+  Client = Rethread;
   /** Options of the client. */
   options = {};
   window = new EventTarget();
@@ -42,6 +44,11 @@ export class Server {
       }
     };
     this.fetch = async (url) => {
+      if (url.endsWith('/api/v1')) {
+        this.asked.push('addresses');
+        const data = { stream_url: 'http://here', websocket_url: 'ws://named' };
+        return new Response(JSON.stringify({ data }));
+      }
       this.asked.push(
         ['thread', ...new URL(url).searchParams.values()].join(' ').replace(' 1000', ''),
       );
@@ -62,7 +69,7 @@ export class Server {
     const { WebSocket, fetch, window, document } = this;
     const environment = { WebSocket, window, document };
     const options = { wsUrl: 'ws://here', token: () => 't', fetch, environment, ...this.options };
-    this.client = new Rethread({ baseUrl: 'http://here/api/v1', ...options });
+    this.client = new this.Client({ url: 'http://here', ...options });
     return this.client.watch('s', {
       onChange: (session) => this.shows.push(session),
       onEnd: (error) => this.ends.push(error.status),

@@ -60,7 +60,8 @@ export class StreamServer {
 
   client(options = {}) {
     return new Rethread({
-      baseUrl: 'http://api/api/v1',
+      url: 'http://api',
+      streamUrl: 'http://api',
       token: 't',
       random: () => 0,
       fetch: (url, init) => this.#answer(url, init),

@@ -27,20 +27,28 @@ export const silence = ({ signal }) =>
     signal.addEventListener('abort', () => reject(signal.reason));
   });
 
+const url = 'https://api.example';
+
 /** A client of an API that gives each answer once, the last one again and again. */
 export function fake(answers, options = {}) {
   const requests = [];
-  const fetch = async (url, init) => {
-    const request = new Request(url, { ...init, ...(init.body && { duplex: 'half' }) });
+  const fetch = async (to, init) => {
+    const request = new Request(to, { ...init, ...(init.body && { duplex: 'half' }) });
     const body = init.body === undefined ? undefined : await new Response(init.body).text();
     const headers = Object.fromEntries(request.headers);
-    requests.push({ method: request.method, url, path: new URL(url).pathname, headers, body });
+    requests.push({ method: request.method, url: to, path: new URL(to).pathname, headers, body });
     const answer = answers[Math.min(requests.length, answers.length) - 1];
     return answer(init);
   };
-  const baseUrl = 'https://api.example/api/v1';
   return {
     requests,
-    client: new Rethread({ baseUrl, token: 'token', fetch, random: () => 0, ...options }),
+    client: new Rethread({
+      url,
+      streamUrl: url,
+      token: 'token',
+      fetch,
+      random: () => 0,
+      ...options,
+    }),
   };
 }

@@ -75,7 +75,7 @@ class FakeServer {
       return this.json(200, path.endsWith('/thread') ? this.thread : []);
     };
     return new Rethread({
-      baseUrl: 'http://api/api/v1',
+      url: 'http://api',
       wsUrl: 'ws://ws',
       token,
       fetch,

@@ -14,7 +14,7 @@ const stated = [...readme.matchAll(/^\| `(rethread[^`]*)` \| ([\d.]+) KB \|/gm)]
 test('README.md states the size of each entry', () => {
   assert.deepEqual(
     stated.map(([, entry]) => entry),
-    ['rethread', 'rethread/react', 'rethread/ai-sdk', 'rethread/ag-ui'],
+    ['rethread', 'rethread/watch', 'rethread/react', 'rethread/ai-sdk', 'rethread/ag-ui'],
   );
 });
 

@@ -74,7 +74,7 @@ test('tokens', async (t) => {
       return request.headers.get('Authorization') === 'Bearer new' ? session() : unauthorized();
     };
     const token = ({ rejected }) => (rejected ? 'new' : 'old');
-    const client = new rethread.Rethread({ baseUrl: 'https://api.example/api/v1', token, fetch });
+    const client = new rethread.Rethread({ url: 'https://api.example', token, fetch });
     const response = await client.fetch('https://api.example/a2a/x', { method: 'POST', body: 'b' });
     assert.equal(response.status, 200);
     assert.deepEqual(bodies, ['b', 'b']);
@@ -294,8 +294,8 @@ test('errors', async (t) => {
 
   await t.test('a conflict names what is in the way', async () => {
     const { client } = fake([problem(409, { run_id: 'r', head_seq: 0, event_id: 'e' })]);
-    const { run_id, head_seq, event_id } = await client.sessions.get('s').catch((error) => error);
-    assert.deepEqual({ run_id, head_seq, event_id }, { run_id: 'r', head_seq: 0, event_id: 'e' });
+    const { runId, headSeq, eventId } = await client.sessions.get('s').catch((error) => error);
+    assert.deepEqual({ runId, headSeq, eventId }, { runId: 'r', headSeq: 0, eventId: 'e' });
   });
 
   await t.test('an answer without JSON is an error with its status', async () => {

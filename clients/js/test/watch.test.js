@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 
 import { backoff } from 'rethread';
+import { Watcher } from 'rethread/watch';
 
 import { advance, Server, settled } from './fake-server.js';
 
@@ -94,6 +95,22 @@ test('shows each change of a session', async () => {
   assert.ok(server.socket.closed);
   server.socket.receive(snapshot(3, 'completed', 'late'));
   server.wantTexts('hi', 'Hello, world');
+});
+
+test('rethread/watch does the same with one address, until it is closed', async () => {
+  server.Client = Watcher;
+  server.options = { wsUrl: undefined };
+  server.watch();
+  await server.open();
+  server.wantAsked('addresses', 'thread', 'connect t', 'subscribe 0.0.0');
+  server.socket.receive(snapshot(1, 'completed', 'Hello'));
+  server.wantTexts('Hello');
+  server.client.watch('other', { onChange() {} });
+  await settled();
+  server.wantAsked('connect t', 'thread'); // the addresses are known
+  server.client.close();
+  assert.ok(server.sockets.every(({ closed }) => closed));
+  assert.deepEqual(server.ends, []);
 });
 
 test('shows up to which position the status is known', async () => {

@@ -20,7 +20,7 @@ from google.adk.errors.session_not_found_error import SessionNotFoundError
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from local import LocalSystem
-from rethread_client.adk import Rethread, RethreadArtifactService, RethreadSessionService
+from rethread_client.adk import AdkClient, RethreadArtifactService, RethreadSessionService
 
 # Tests that fail here, and why. Newer versions of the tests check more than older ones,
 # so these may also pass.
@@ -88,7 +88,7 @@ def _modules(item: pytest.Item) -> Iterator[ModuleType]:
 @pytest.fixture(autouse=True)
 def _rethread(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     system = LocalSystem()
-    client = Rethread(system.url, system.token)
+    client = AdkClient(system.url, system.token)
     made: dict[str, Any] = {
         "InMemorySessionService": lambda: RethreadSessionService(client),
         "InMemoryArtifactService": lambda: _Artifacts(client),

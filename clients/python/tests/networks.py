@@ -59,7 +59,7 @@ class Network(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         self.asked.append(request)
-        self.tokens.append(request.headers["Authorization"].removeprefix("Bearer "))
+        self.tokens.append(request.headers.get("Authorization", "").removeprefix("Bearer "))
         outcome = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if isinstance(outcome, Exception):
             raise outcome
@@ -80,7 +80,7 @@ class Caller:
 
     def __init__(self, network: Network, is_async: bool, **options: Any) -> None:
         retries = options.pop("retries", Retries(chance=lambda: 1.0, clock=lambda: network.time))
-        settings = {"token": "token", "retries": retries, "transport": network, **options}
+        settings = {"token": "token", "retries": retries, "transport": network, "stream_url": URL, **options}
         self.network = network
         self.client: Any
         if is_async:

@@ -23,8 +23,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from local import LocalSystem
 from rethread_client import AsyncRethread, ForbiddenError, Rethread, View, adk
-from rethread_client.adk import Rethread as Adk
-from rethread_client.adk import RethreadArtifactService, RethreadSessionService
+from rethread_client.adk import AdkClient, RethreadArtifactService, RethreadSessionService
 from rethread_client.adk.errors import DeniedError
 from rethread_client.langgraph import AsyncRethreadSaver, RethreadSaver
 
@@ -175,7 +174,7 @@ async def test_threads_of_langgraph_awaited(backend: Backend) -> None:
 
 
 async def test_sessions_of_adk(backend: Backend) -> None:
-    async with Adk(backend.url, service_token=backend.token) as service:
+    async with AdkClient(backend.url, service_token=backend.token) as service:
         sessions = RethreadSessionService(service)
         artifacts = RethreadArtifactService(service)
         runner = Runner(

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from rethread_client import AsyncRethread, Rethread
-from rethread_client.adk import Rethread as Adk
+from rethread_client.adk import AdkClient
 
 
 def _answer(requests: list[httpx.Request]) -> httpx.MockTransport:
@@ -52,9 +52,11 @@ def test_what_is_no_user(user: str) -> None:
 async def test_adk() -> None:
     requests: list[httpx.Request] = []
     for token in ("t", lambda: "t"):
-        async with Adk("http://api.example", service_token=token, transport=_answer(requests)) as client:
+        async with AdkClient(
+            "http://api.example", service_token=token, transport=_answer(requests)
+        ) as client:
             for user in ("", "auth0|ä"):
                 await client.get("/sessions/s", user)
     assert _named(requests) == [*_WANT[:2], *_WANT[:2]]
     with pytest.raises(ValueError, match="one of"):
-        Adk("http://api.example")
+        AdkClient("http://api.example")

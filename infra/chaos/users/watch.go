@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	rethread "github.com/rethread/rethread/clients/go"
 	"github.com/rethread/rethread/clients/go/watch"
 	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/chaos/fold"
@@ -92,8 +93,8 @@ func (ws *Watchers) bySocket(t *Session) {
 			user = t.Owner.ID
 		}
 		c = watch.Open(ws.ctx, watch.Config{
-			HTTPURL: ws.world.sys.URL + api, WSURL: ws.world.sys.WebSocketURL,
-			Token: func(context.Context) (string, error) { return token, nil },
+			URL:   ws.world.sys.URL,
+			Token: rethread.StaticToken(token),
 			User:  user,
 			HTTP:  &http.Client{},
 		})

@@ -1,10 +1,16 @@
 package e2e_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
+	rethread "github.com/rethread/rethread/clients/go"
+	"github.com/rethread/rethread/clients/go/watch"
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
@@ -31,5 +37,33 @@ func testAddresses(t *testing.T, sys *e2e.System) {
 	stranger.Send(http.MethodPost, "/none/demo", e2e.M{}, e2e.Off).Want(404)
 	if len(names) != 5 {
 		t.Errorf("the protocols are %v", names)
+	}
+	t.Run("a client that knows one address watches", func(t *testing.T) { testOneAddress(t, sys) })
+}
+
+// testOneAddress watches over server-sent events and over a websocket.
+func testOneAddress(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	client, user := goClient(t, sys, "one-address")
+	made := must[rethread.Session](t)(client.Sessions.Create(t.Context(), rethread.SessionRequest{AppName: "trips"}))
+	goTurn(t, client, made.ID, "Faro")
+	for watched, err := range client.Watch(t.Context(), made.ID) {
+		if err != nil || goTexts(watched.Items) != "Faro | ok" {
+			t.Errorf("the stream shows %s: %v", goTexts(watched.Items), err)
+		}
+		break
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	c := watch.Open(ctx, watch.Config{URL: sys.URL, Token: rethread.StaticToken(user.Token)})
+	defer c.Close()
+	shown, porto := errors.New("shown"), sync.OnceFunc(func() { goTurn(t, client, made.ID, "Porto") })
+	err := c.Watch(ctx, made.ID, func(s view.Session) {
+		if len(s.Items) == 4 {
+			stop(shown)
+		}
+		porto()
+	})
+	if !errors.Is(err, shown) {
+		t.Error(err)
 	}
 }

@@ -16,7 +16,7 @@ func testDemo(t *testing.T, sys *e2e.System) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), sys.Program("demo"))
 		cmd.Dir = sys.Root
-		cmd.Env = append(os.Environ(), "RETHREAD_URL="+url, "RETHREAD_WS_URL="+sys.WebSocketURL)
+		cmd.Env = append(os.Environ(), "RETHREAD_URL="+url)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	rethread "github.com/rethread/rethread/clients/go"
 	client "github.com/rethread/rethread/clients/go/watch"
 	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -56,14 +57,15 @@ func (u *User) Follow(session, name string, by Transport) *Follower {
 }
 
 // FollowWithClient is Follow with the client of clients/go/watch, which does
-// everything itself: its stream cannot be cut, and it does not record messages.
+// everything itself with one address: its stream cannot be cut, and it does not record
+// messages.
 func (u *User) FollowWithClient(session, name string) *Follower {
 	u.tb.Helper()
 	f := u.newFollower(session, name)
 	u.follow(f, func(ctx context.Context) {
 		c := client.Open(ctx, client.Config{
-			HTTPURL: u.system.URL + "/api/v1", WSURL: u.system.WebSocketURL,
-			Token: func(context.Context) (string, error) { return u.Token, nil },
+			URL:   u.system.URL,
+			Token: rethread.StaticToken(u.Token),
 			HTTP:  &http.Client{Transport: u.plain},
 		})
 		defer c.Close()

@@ -34,7 +34,7 @@ func testGoClient(t *testing.T, sys *e2e.System) {
 func goClient(t *testing.T, sys *e2e.System, name string) (*rethread.Client, *e2e.User) {
 	t.Helper()
 	u := sys.User(t, name)
-	client, err := rethread.New(rethread.Config{URL: sys.URL + api, Token: rethread.StaticToken(u.Token), HTTP: u.HTTP()})
+	client, err := rethread.New(rethread.Config{URL: sys.URL, Token: rethread.StaticToken(u.Token), HTTP: u.HTTP()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Command watch prints a session as it happens: `make watch SESSION=…`. It watches
-// the system at RETHREAD_URL and RETHREAD_WS_URL, by default the local one, as
-// RETHREAD_USER or with RETHREAD_TOKEN.
+// the system at RETHREAD_URL, by default the local one, as RETHREAD_USER or with
+// RETHREAD_TOKEN.
 package main
 
 import (
@@ -35,8 +35,7 @@ func run(ctx context.Context, args []string, out, problems io.Writer) error {
 	flags := flag.NewFlagSet("watch", flag.ContinueOnError)
 	flags.SetOutput(problems)
 	session := flags.String("session", os.Getenv("SESSION"), "id of the session")
-	url := flags.String("http", env("RETHREAD_URL", "http://127.0.0.1:3000"), "address of the HTTP API")
-	live := flags.String("ws", env("RETHREAD_WS_URL", "ws://127.0.0.1:3001"), "address of the WebSocket API")
+	url := flags.String("http", env("RETHREAD_URL", "http://127.0.0.1:3000"), "address of the system")
 	user := flags.String("user", env("RETHREAD_USER", "alice"), "user who watches, if the system issues tokens itself")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -45,8 +44,8 @@ func run(ctx context.Context, args []string, out, problems io.Writer) error {
 		return errNoSession
 	}
 	c := watch.Open(ctx, watch.Config{
-		HTTPURL: *url + "/api/v1", WSURL: *live,
-		Token: func(ctx context.Context) (string, error) {
+		URL: *url,
+		Token: func(ctx context.Context, _ string) (string, error) {
 			if token := os.Getenv("RETHREAD_TOKEN"); token != "" {
 				return token, nil
 			}

@@ -78,7 +78,7 @@ export class RethreadError extends Error {
   }
 }
 
-/** An argument cannot be sent, so that there was no request; `detail` begins with its name. */
+/** An argument cannot be sent, or is not enough; there was no such request. `detail` begins with its name. */
 export class ArgumentError extends RethreadError {
   constructor(detail: string) {
     super(0, { problem: { detail } });
@@ -97,20 +97,20 @@ export class ForbiddenError extends RethreadError {}
 /** The resource does not exist (404). */
 export class NotFoundError extends RethreadError {}
 
-/** Something is in the way (409), such as the active run `run_id`. */
+/** Something is in the way (409), such as the active run `runId`. */
 export class ConflictError extends RethreadError {
   /** The active run, if that is what is in the way. */
-  get run_id(): string | undefined {
+  get runId(): string | undefined {
     return text(this.problem.run_id);
   }
 
   /** The event that is stored with other content, if that is what is in the way. */
-  get event_id(): string | undefined {
+  get eventId(): string | undefined {
     return text(this.problem.event_id);
   }
 
   /** The log's newest position, if another one was expected. */
-  get head_seq(): number | undefined {
+  get headSeq(): number | undefined {
     const { head_seq: seq } = this.problem;
     return typeof seq === 'number' ? seq : undefined;
   }

@@ -31,9 +31,9 @@ export class Streams {
     return this.#transport.random;
   }
 
-  /** The address below which the endpoints are: StreamUrl without the version of the API. */
+  /** The address below which the endpoints are, as far as it is known: requests find it. */
   get url(): string {
-    return this.#transport.streamRoot;
+    return this.#transport.addresses.streamRoot;
   }
 
   /**
@@ -47,7 +47,7 @@ export class Streams {
       {
         ...call,
         headers: Object.fromEntries(headers),
-        base: this.url,
+        base: 'streamRoot',
         repeat: 'safe',
         stream: true,
       },

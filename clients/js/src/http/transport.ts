@@ -1,6 +1,7 @@
 // Sends requests: adds the token, limits the time, and repeats what is safe to repeat.
 
-import { address, HTTP, segment, sendable } from './arguments.js';
+import { Addresses, type AddressOptions, type Base } from './addresses.js';
+import { segment, sendable } from './arguments.js';
 import { errorOf } from './error-of.js';
 import { ConnectionError, RethreadError, TimeoutError } from './errors.js';
 import { type TokenSource, Tokens } from './token.js';
@@ -11,11 +12,7 @@ const ATTEMPT_TIMEOUT = 30_000; // milliseconds; the gateway answers within that
 const MAX_ATTEMPTS = 5;
 const PLAIN = 4 << 20; // bytes; a request may have 6 MB, and its body may be base64
 
-export interface TransportOptions {
-  /** The API's address with its version, such as https://api.example/api/v1. */
-  baseUrl: string;
-  /** The address for exports and agents, if it is another one: the stack's output StreamUrl with /api/v1. */
-  streamUrl?: string;
+export interface TransportOptions extends AddressOptions {
   token: TokenSource;
   /** The user that a service acts for; by default the token's. Pages of browsers cannot send it. */
   user?: string;
@@ -69,8 +66,10 @@ export interface Call {
   bytes?: Blob;
   headers?: Record<string, string>;
   repeat: Repeat;
-  /** Address that replaces the base URL. */
-  base?: string;
+  /** What the path is appended to; by default `api`. */
+  base?: Base;
+  /** Whether it has no token, and follows no redirect. */
+  isPublic?: boolean;
   /** The largest number of attempts; by default 5. */
   attempts?: number;
   /** The body is read after the call, without a time limit. */
@@ -80,32 +79,26 @@ export interface Call {
 type AnyOptions = WriteOptions & ChangeOptions;
 
 export class Transport {
-  readonly baseUrl: string;
-  readonly streamUrl: string;
+  readonly addresses: Addresses;
   readonly tokens: Tokens;
   readonly random: () => number;
   readonly #options: TransportOptions;
 
-  constructor(options: TransportOptions) {
+  /** @param addresses those of another client of the deployment */
+  constructor(options: TransportOptions, addresses?: Addresses) {
     this.#options = options;
-    const { baseUrl, streamUrl = baseUrl } = options;
     // A page completes addresses that begin with a slash, and so may another fetch.
     const isRelative = 'location' in globalThis || options.fetch !== undefined;
-    this.baseUrl = withoutSlash(address('baseUrl', baseUrl, HTTP, isRelative));
-    this.streamUrl = withoutSlash(address('streamUrl', streamUrl, HTTP, isRelative));
+    this.addresses = addresses ?? new Addresses(options, isRelative);
     this.tokens = new Tokens(options.token);
     this.random = options.random ?? Math.random;
   }
 
-  /** The server's address without the path of this version of the API. */
-  get root(): string {
-    return withoutVersion(this.baseUrl);
-  }
-
-  /** The address for streams and agents without the path of this version of the API. */
-  get streamRoot(): string {
-    return withoutVersion(this.streamUrl);
-  }
+  /** Asks the deployment for its addresses. */
+  readonly ask = (signal: AbortSignal): Promise<string> => {
+    const call = { method: 'GET', path: '', repeat: 'safe', isPublic: true } as const;
+    return this.call(call, (response) => response.text(), { signal });
+  };
 
   /** Like the global fetch, with the user's token; a rejected token is renewed once. */
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
@@ -126,8 +119,9 @@ export class Transport {
   ): Promise<T> {
     const timeout = options.timeout ?? this.#options.timeout ?? TIMEOUT;
     const end = Date.now() + timeout;
-    const url = urlOf(call, call.base ?? this.baseUrl);
+    const path = pathOf(call);
     const init = await requestOf(call, options);
+    const url = (await this.#base(call.base, timeout, options.signal)) + path;
     for (let failures = 0; ; ) {
       const bound = Math.min(Math.max(1, end - Date.now()), ATTEMPT_TIMEOUT);
       const attempt = (signal: AbortSignal) =>
@@ -148,6 +142,12 @@ export class Transport {
     }
   }
 
+  /** Returns what paths are appended to. Most calls need not wait for it. */
+  #base(base: Base = 'api', timeout: number, signal?: AbortSignal): string | Promise<string> {
+    if (base === 'api') return this.addresses.of(base, this.ask);
+    return within(timeout, signal, async (limited) => this.addresses.of(base, this.ask, limited));
+  }
+
   async #attempt<T>(
     url: string,
     init: RequestInit,
@@ -156,13 +156,13 @@ export class Transport {
     options: AnyOptions,
     again: boolean,
   ): Promise<T> {
-    const response = await this.#authorized((token) => {
-      const headers = {
-        ...(init.headers as Record<string, string>),
-        ...this.#identity(token),
-      };
+    const send = (identity: Record<string, string>) => {
+      const headers = { ...(init.headers as Record<string, string>), ...identity };
       return this.#send(url, { ...init, headers });
-    });
+    };
+    const response = call.isPublic
+      ? await this.#send(url, { ...init, redirect: 'manual' })
+      : await this.#authorized((token) => send(this.#identity(token)));
     const done = response.ok || (again && call.repeat === 'delete' && response.status === 404);
     if (!done) throw await errorOf(response);
     options.onResponse?.(response);
@@ -248,7 +248,7 @@ function gzip(bytes: Blob): Promise<ArrayBuffer> {
   return new Response(bytes.stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
 }
 
-function urlOf({ path, params = [], query = {} }: Call, base: string): string {
+function pathOf({ path, params = [], query = {} }: Call): string {
   let next = 0;
   const filled = path.replace(/\{\}/g, () => segment(params[next++]));
   const search = new URLSearchParams();
@@ -256,8 +256,5 @@ function urlOf({ path, params = [], query = {} }: Call, base: string): string {
     if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
   }
   const text = search.toString();
-  return base + filled + (text && `?${text}`);
+  return filled + (text && `?${text}`);
 }
-
-const withoutVersion = (url: string): string => url.replace(/\/api\/v1$/, '');
-const withoutSlash = (url: string): string => url.replace(/\/+$/, '');

@@ -57,6 +57,20 @@ export async function within<T>(
   }
 }
 
+/** Waits for a promise until a signal is aborted; rejects with its reason then. */
+export async function until<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal?.reason);
+  });
+  signal?.addEventListener('abort', abort);
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
 /** Returns a random UUID. crypto.randomUUID does not exist on pages without https. */
 export function uuid(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();

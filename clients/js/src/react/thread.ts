@@ -181,7 +181,7 @@ export class ThreadStore extends Store<ThreadState> {
     try {
       return await start('reject');
     } catch (error) {
-      if (error instanceof ConflictError && error.run_id) return start('enqueue');
+      if (error instanceof ConflictError && error.runId) return start('enqueue');
       throw error;
     }
   }

@@ -22,34 +22,33 @@ export class A2A extends Resource {
 
   /** Creates or replaces a task. */
   saveTask(task: SaveTask, options?: CallOptions): Promise<A2ATask> {
-    const base = this.transport.root;
     return this.data(
-      { method: 'POST', path: '/api/tasks', json: task, repeat: 'safe', base },
+      { method: 'POST', path: '/api/tasks', json: task, repeat: 'safe', base: 'root' },
       options,
     );
   }
 
   deleteTask(id: string, options?: CallOptions): Promise<void> {
-    const base = this.transport.root;
     const path = '/api/tasks/{}';
-    return this.done({ method: 'DELETE', path, params: [id], repeat: 'delete', base }, options);
+    return this.done(
+      { method: 'DELETE', path, params: [id], repeat: 'delete', base: 'root' },
+      options,
+    );
   }
 
   /** The card of an agent, by default of the default one. */
   card(agent?: string, options?: CallOptions): Promise<Record<string, unknown>> {
     const card = '/.well-known/agent-card.json';
-    const base = this.transport.streamRoot;
     const call = agent ? this.#read(`/a2a/{}${card}`, [agentSegment(agent)]) : this.#read(card);
-    return this.body({ ...call, base }, options);
+    return this.body({ ...call, base: 'streamRoot' }, options);
   }
 
   /** The public keys that sign push notifications. */
   keys(options?: CallOptions): Promise<{ keys: Record<string, unknown>[] }> {
-    const base = this.transport.streamRoot;
-    return this.body({ ...this.#read('/a2a/.well-known/jwks.json'), base }, options);
+    return this.body({ ...this.#read('/a2a/.well-known/jwks.json'), base: 'streamRoot' }, options);
   }
 
   #read(path: string, params: string[] = []) {
-    return { method: 'GET', path, params, repeat: 'safe', base: this.transport.root } as const;
+    return { method: 'GET', path, params, repeat: 'safe', base: 'root' } as const;
   }
 }

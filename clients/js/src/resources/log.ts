@@ -3,6 +3,7 @@
 import type { List } from '../http/list.js';
 import type { Call, CallOptions, Transport, WriteOptions } from '../http/transport.js';
 import type { AppendRequest, Event, Query, StartedThread, Thread, ThreadPage } from '../types.js';
+import { readThreadPage } from '../watch/page.js';
 import { Invocation } from './invocation.js';
 import { Resource } from './resource.js';
 
@@ -32,7 +33,7 @@ export class Events extends Resource {
 export class Threads extends Resource {
   /** A page of a session's thread, by default the oldest items. */
   get(sessionId: string, query?: Query<'getThread'>, options?: CallOptions): Promise<ThreadPage> {
-    return readThread(
+    return readThreadPage(
       this.transport,
       { method: 'GET', path: '/sessions/{}/thread', params: [sessionId], query, repeat: 'safe' },
       options,
@@ -50,15 +51,4 @@ export async function readStarted(
   const { data, meta, run_id } = await transport.call<Answer>(call, (r) => r.json(), options);
   // An older server names no run.
   return { ...data, next_cursor: meta?.next_cursor ?? null, run_id: run_id ?? data.run?.id ?? '' };
-}
-
-/** Makes a call that is answered with a thread. */
-export async function readThread(
-  transport: Transport,
-  call: Call,
-  options?: WriteOptions,
-): Promise<ThreadPage> {
-  type Answer = { data: Thread; meta?: { next_cursor: string | null } };
-  const { data, meta } = await transport.call<Answer>(call, (r) => r.json(), options);
-  return { ...data, next_cursor: meta?.next_cursor ?? null };
 }

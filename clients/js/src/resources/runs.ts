@@ -14,8 +14,9 @@ import type {
   StartedThread,
   ThreadPage,
 } from '../types.js';
+import { readThreadPage } from '../watch/page.js';
 import { type Answer, streamed, type Watcher } from './answers.js';
-import { readStarted, readThread } from './log.js';
+import { readStarted } from './log.js';
 import { Resource } from './resource.js';
 
 const RUNS = '/sessions/{}/runs';
@@ -118,7 +119,7 @@ export class Runs extends Resource {
   ): Promise<ThreadPage> {
     const params = [sessionId, runId];
     const json = onFailed && { on_failed: onFailed };
-    return readThread(
+    return readThreadPage(
       this.transport,
       { method: 'POST', path: `${RUN}/cancel`, params, json, repeat: 'safe' },
       options,

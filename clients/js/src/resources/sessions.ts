@@ -107,14 +107,13 @@ export class Sessions extends Resource {
    * without `"complete": true` at its end. Its body is read without a time limit.
    */
   export(id: string, options?: CallOptions): Promise<Response> {
-    const base = this.transport.streamUrl;
     return this.transport.call(
       {
         method: 'GET',
         path: `${SESSION}/export`,
         params: [id],
         repeat: 'safe',
-        base,
+        base: 'stream',
         stream: true,
       },
       async (response) => response,

@@ -25,17 +25,17 @@ export class Link {
   /** Failures to connect or subscribe, in a row. */
   failures = 0;
   #current: Connection | null = null;
-  readonly #access: Pick<Access, 'wsUrl' | 'tokens' | 'user' | 'environment' | 'random'>;
+  readonly #access: Pick<Access, 'socketUrl' | 'tokens' | 'user' | 'environment' | 'random'>;
   readonly #timers: Timers;
   readonly #handlers: LinkHandlers;
   readonly #connections = new Set<Connection>(); // also those that are not open yet, or not any more
   #rejected = ''; // the token that the server has rejected, until another one is used
   #suspected = false; // whether another token was tried since a connection was open
   #connecting = false;
-  #closed = false;
+  readonly #gone = new AbortController();
 
   constructor(
-    access: Pick<Access, 'wsUrl' | 'tokens' | 'user' | 'environment' | 'random'>,
+    access: Pick<Access, 'socketUrl' | 'tokens' | 'user' | 'environment' | 'random'>,
     timers: Timers,
     handlers: LinkHandlers,
   ) {
@@ -55,7 +55,7 @@ export class Link {
   }
 
   close(): void {
-    this.#closed = true;
+    this.#gone.abort();
     for (const connection of this.#connections) connection.close();
   }
 
@@ -67,11 +67,13 @@ export class Link {
 
   async connect(): Promise<void> {
     this.#timers.cancel('connect');
-    if (this.#connecting || this.#closed) return;
+    if (this.#connecting || this.#gone.signal.aborted) return;
     this.#connecting = true;
     try {
+      const found = this.#access.socketUrl(this.#gone.signal);
+      const url = typeof found === 'string' ? found : await found;
       const token = await this.#access.tokens.get(this.#rejected);
-      if (!this.#closed) this.#open(token);
+      if (!this.#gone.signal.aborted) this.#open(url, token);
     } catch (error) {
       if (isFinal(error)) this.#handlers.end(error);
       else this.#connectLater();
@@ -81,13 +83,14 @@ export class Link {
   }
 
   #connectLater(): void {
-    if (!this.#closed) this.#timers.schedule('connect', this.failed(), () => this.connect());
+    if (!this.#gone.signal.aborted)
+      this.#timers.schedule('connect', this.failed(), () => this.connect());
     this.#handlers.report();
   }
 
-  #open(token: string): void {
+  #open(address: string, token: string): void {
     const { WebSocket } = this.#access.environment;
-    const url = new URL(this.#access.wsUrl);
+    const url = new URL(address);
     url.searchParams.set('token', token);
     if (this.#access.user) url.searchParams.set('user', this.#access.user);
     const handlers = this.#handlers;

@@ -66,7 +66,8 @@ export interface Environment {
 /** The parts of the client that watching uses. */
 export interface Access {
   sessionId: string;
-  wsUrl: string;
+  /** Returns the address of the WebSocket API. */
+  socketUrl: (signal: AbortSignal) => string | Promise<string>;
   tokens: Tokens;
   /** The user that a service acts for. */
   user?: string | undefined;

@@ -9,7 +9,7 @@ import { RethreadChatTransport } from 'rethread/ai-sdk';
 
 type Message = UIMessage<{ model: string }>;
 
-const client = new Rethread({ baseUrl: 'https://api.example/api/v1', token: 't' });
+const client = new Rethread({ url: 'https://api.example', token: 't' });
 const onStopFailed = (error: unknown) => void (error as RethreadError).status;
 const transport = new RethreadChatTransport<Message>({
   client,

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from local import LocalSystem
-from rethread_client.adk import Rethread, RethreadArtifactService, RethreadSessionService
+from rethread_client.adk import AdkClient, RethreadArtifactService, RethreadSessionService
 
 
 @pytest.fixture
-async def client(system: LocalSystem) -> AsyncIterator[Rethread]:
+async def client(system: LocalSystem) -> AsyncIterator[AdkClient]:
     tokens: dict[str, str] = {}
 
     def token(user_id: str) -> str:
@@ -19,15 +19,15 @@ async def client(system: LocalSystem) -> AsyncIterator[Rethread]:
             tokens[user_id] = system.token(user_id)
         return tokens[user_id]
 
-    async with Rethread(system.url, token) as client:
+    async with AdkClient(system.url, token) as client:
         yield client
 
 
 @pytest.fixture
-def sessions(client: Rethread) -> RethreadSessionService:
+def sessions(client: AdkClient) -> RethreadSessionService:
     return RethreadSessionService(client)
 
 
 @pytest.fixture
-def artifacts(client: Rethread) -> RethreadArtifactService:
+def artifacts(client: AdkClient) -> RethreadArtifactService:
     return RethreadArtifactService(client)

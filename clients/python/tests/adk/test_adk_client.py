@@ -14,8 +14,8 @@ from google.genai import types
 from guide import message
 from rethread_client import errors
 from rethread_client.adk import (
+    AdkClient,
     InvalidError,
-    Rethread,
     RethreadArtifactService,
     RethreadError,
     RethreadSessionService,
@@ -51,9 +51,9 @@ class Network(httpx.AsyncBaseTransport):
         self.tokens += 1
         return f"{user_id}-{self.tokens}"
 
-    def client(self, **options: Any) -> Rethread:
+    def client(self, **options: Any) -> AdkClient:
         retries = Retries(sleep=self.sleep, chance=lambda: 1.0, **options)
-        return Rethread("https://rethread.example/", self.token, retries=retries, transport=self)
+        return AdkClient("https://rethread.example/", self.token, retries=retries, transport=self)
 
     def sessions(self, **options: Any) -> RethreadSessionService:
         return RethreadSessionService(self.client(**options))
@@ -232,9 +232,9 @@ def test_an_error_survives_pickling() -> None:
 
 async def test_a_token_that_cannot_be_sent_is_refused() -> None:
     network = Network()
-    client = Rethread("https://rethread.example", lambda _: "secret\n", transport=network)
+    client = AdkClient("https://rethread.example", lambda _: "secret\n", transport=network)
     with pytest.raises(ValueError, match=r"^token: (?!.*secret)"):
         await client.get("/sessions/s", "alice")
     with pytest.raises(ValueError, match=r"^url: "):
-        Rethread("rethread.example", network.token)
+        AdkClient("rethread.example", network.token)
     assert network.asked == []

@@ -11,7 +11,7 @@ from google.adk.errors.session_not_found_error import SessionNotFoundError
 from google.genai import types
 
 from guide import APP
-from rethread_client.adk import Rethread, RethreadArtifactService, RethreadSessionService
+from rethread_client.adk import AdkClient, RethreadArtifactService, RethreadSessionService
 from rethread_client.adk.client import path
 
 PARTS = {
@@ -172,7 +172,7 @@ async def test_invalid_artifacts_are_rejected(saved: SessionArtifacts) -> None:
         )
 
 
-async def test_artifacts_of_other_clients_can_be_loaded(saved: SessionArtifacts, client: Rethread) -> None:
+async def test_artifacts_of_other_clients_can_be_loaded(saved: SessionArtifacts, client: AdkClient) -> None:
     where = path("sessions", saved.id, "artifacts", "upload")
     await client.request("PUT", where, saved.user, content=b"x", content_type="text/plain;charset=UTF-8")
     assert await saved.load("upload") == types.Part.from_bytes(

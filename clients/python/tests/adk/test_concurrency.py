@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from guide import APP
 from local import LocalSystem
-from rethread_client.adk import Rethread, RethreadSessionService
+from rethread_client.adk import AdkClient, RethreadSessionService
 from rethread_client.adk.adk_errors import StaleSessionError
 from test_sessions import said
 
@@ -21,7 +21,7 @@ async def append(system: LocalSystem, user: str, session_id: str, name: str, sta
     often the session had to be read again."""
     stale = 0
     token = system.token(user)
-    async with Rethread(system.url, lambda _: token) as client:
+    async with AdkClient(system.url, lambda _: token) as client:
         sessions = RethreadSessionService(client)
         where = {"app_name": APP, "user_id": user, "session_id": session_id}
         session = await sessions.get_session(**where)

@@ -37,7 +37,7 @@ def test_a_program_prints_the_lines_in_its_comments(
 # Completes the snippet of docs/agents.md to a program with a chat and a rewind.
 PROGRAM = """
 from google.adk.runners import Runner
-from rethread_client.adk import Rethread, RethreadArtifactService, RethreadSessionService
+from rethread_client.adk import AdkClient, RethreadArtifactService, RethreadSessionService
 
 async def main():
 {snippet}

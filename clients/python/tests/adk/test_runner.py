@@ -14,7 +14,7 @@ from google.genai import types
 
 from guide import APP, Chat, message, texts
 from local import LocalSystem
-from rethread_client.adk import Rethread, RethreadArtifactService, RethreadSessionService
+from rethread_client.adk import AdkClient, RethreadArtifactService, RethreadSessionService
 from rethread_client.adk.client import path
 
 
@@ -41,7 +41,7 @@ async def test_a_chat_is_stored_with_state_and_artifacts(chat: Chat) -> None:
     assert (call.id, call.args) == (response.id, {"city": "Lisbon"})
 
 
-async def test_a_chat_continues_after_a_rewind(chat: Chat, client: Rethread) -> None:
+async def test_a_chat_continues_after_a_rewind(chat: Chat, client: AdkClient) -> None:
     await chat.say("book Lisbon")
     porto = await chat.say("book Porto")
     await chat.say("book Faro")
@@ -109,7 +109,7 @@ async def test_the_initial_state_survives_a_rewind_to_the_beginning(chat: Chat) 
     assert session.state == {"currency": "EUR", "user:last": "Porto"}
 
 
-async def test_the_user_scope_is_restored_on_request(client: Rethread, user: str) -> None:
+async def test_the_user_scope_is_restored_on_request(client: AdkClient, user: str) -> None:
     sessions = RethreadSessionService(client, rewind_scopes=("session", "user"))
     session = await sessions.create_session(app_name=APP, user_id=user, state={"user:last": "Home"})
     chat = Chat(sessions, RethreadArtifactService(client), user, session.id)
@@ -135,7 +135,7 @@ async def test_partial_events_are_not_stored(chat: Chat) -> None:
 # The connections of a finished loop are left to the garbage collector.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_synchronous_runner_works_across_event_loops(system: LocalSystem, user: str) -> None:
-    client = Rethread(system.url, system.token)
+    client = AdkClient(system.url, system.token)
     sessions = RethreadSessionService(client)
     session = asyncio.run(sessions.create_session(app_name=APP, user_id=user))
     chat = Chat(sessions, RethreadArtifactService(client), user, session.id)

@@ -15,7 +15,7 @@ from google.adk.sessions.base_session_service import GetSessionConfig
 
 from guide import APP, message, texts
 from local import LocalSystem
-from rethread_client.adk import DeniedError, InvalidError, Rethread, RethreadSessionService
+from rethread_client.adk import AdkClient, DeniedError, InvalidError, RethreadSessionService
 from rethread_client.adk.adk_errors import InvocationNotFoundError, StaleSessionError
 from rethread_client.adk.client import path
 
@@ -83,7 +83,7 @@ async def test_a_list_without_a_user_is_the_tokens_users(
         asked.append(user_id)
         return system.token(user)
 
-    async with Rethread(system.url, token) as client:
+    async with AdkClient(system.url, token) as client:
         listed = (await RethreadSessionService(client).list_sessions(app_name=APP)).sessions
     assert [(s.id, s.user_id) for s in listed] == [(session.id, user)]
     assert asked == [""]
@@ -156,7 +156,7 @@ async def test_recent_events_can_be_selected(sessions: RethreadSessionService, u
 
 
 async def test_history_longer_than_a_page_is_loaded(
-    sessions: RethreadSessionService, client: Rethread, user: str
+    sessions: RethreadSessionService, client: AdkClient, user: str
 ) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user)
     for hundred in range(11):
@@ -188,7 +188,7 @@ async def test_concurrent_writers_are_detected(
     system: LocalSystem, sessions: RethreadSessionService, user: str
 ) -> None:
     mine = await sessions.create_session(app_name=APP, user_id=user)
-    async with Rethread(system.url, system.token) as another:
+    async with AdkClient(system.url, system.token) as another:
         elsewhere = RethreadSessionService(another)
         theirs = await again(elsewhere, mine)
         await elsewhere.append_event(theirs, said("first"))
@@ -216,7 +216,7 @@ async def test_a_rewind_makes_other_copies_stale(sessions: RethreadSessionServic
 
 
 async def test_saving_a_task_makes_no_copy_stale(
-    sessions: RethreadSessionService, client: Rethread, user: str
+    sessions: RethreadSessionService, client: AdkClient, user: str
 ) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user)
     await sessions.append_event(session, said("hello"))
@@ -298,14 +298,14 @@ async def test_sessions_of_other_users_are_denied(
         await sessions.get_session(app_name=APP, user_id="somebody-else", session_id=session.id)
     assert (denied.value.status, isinstance(denied.value, PermissionError)) == (403, True)
 
-    async with Rethread(system.url, lambda _: "no token") as unknown:
+    async with AdkClient(system.url, lambda _: "no token") as unknown:
         with pytest.raises(DeniedError, match="401"):
             await RethreadSessionService(unknown).create_session(app_name=APP, user_id=user)
 
     async def always_the_same(_: str) -> str:
         return system.token("somebody-else")
 
-    async with Rethread(system.url, always_the_same) as mistaken:
+    async with AdkClient(system.url, always_the_same) as mistaken:
         wrong = RethreadSessionService(mistaken)
         with pytest.raises(DeniedError, match="belongs to 'somebody-else'"):
             await wrong.create_session(app_name=APP, user_id=user, session_id=f"wrong-{uuid.uuid4()}")

@@ -24,8 +24,7 @@ function App() {
   const [user, setUser] = useState(() => localStorage.getItem('user') ?? '');
   const client = useMemo(() => {
     if (!user) return null;
-    const wsUrl = import.meta.env.VITE_WS_URL ?? 'ws://127.0.0.1:3001';
-    return new Rethread({ baseUrl: `${location.origin}/api/v1`, wsUrl, token: tokensOf(user) });
+    return new Rethread({ url: location.origin, token: tokensOf(user) });
   }, [user]);
 
   function signIn(event: FormEvent<HTMLFormElement>) {

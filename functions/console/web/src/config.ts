@@ -26,9 +26,6 @@ export const BASE = import.meta.env.BASE_URL.replace(/\/$/, '');
 /** Path to which an identity provider returns. */
 export const CALLBACK = `${BASE}/callback`;
 
-/** Address of the HTTP API, on the page's own origin. */
-export const apiUrl = (): string => `${location.origin}/api/v1`;
-
 export async function readConfig(): Promise<Config> {
   const response = await fetch(`${BASE}/config.json`, { cache: 'no-store' });
   if (!response.ok) throw new Error(`Could not load the console's settings (${response.status}).`);

@@ -34,7 +34,7 @@ export async function startPacked(): Promise<Packed> {
   const { url } = system;
   const watch = await watchAddress(url);
   const files = await pack(folder);
-  await build(join(folder, 'app'), watch);
+  await build(join(folder, 'app'));
   const preview = await serve(join(folder, 'app'), url);
   const stopSystem = async () => {
     await system?.stop();
@@ -72,14 +72,14 @@ async function pack(folder: string): Promise<string[]> {
   return files.map(({ path }: { path: string }) => path);
 }
 
-async function build(app: string, ws: string): Promise<void> {
+async function build(app: string): Promise<void> {
   await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: app });
   const [locked, installed] = [
     await versionsIn(LOCK),
     await versionsIn(join(app, 'package-lock.json')),
   ];
   if (locked !== installed) throw new Error(`${LOCK} has\n${locked}\ninstalled is\n${installed}`);
-  await run('npm', ['run', 'build'], { cwd: app, env: { ...process.env, VITE_WS_URL: ws } });
+  await run('npm', ['run', 'build'], { cwd: app });
 }
 
 /** Returns the packages of a lock file but the packed one, with their versions. */

@@ -19,7 +19,7 @@ export async function connect(userId = `user-${crypto.randomUUID()}`, source) {
   network.cut = () => {
     for (const cut of open) cut(new TypeError('terminated'));
   };
-  const client = new Rethread({baseUrl: `${url}/api/v1`, token, fetch: async (input, init) => {
+  const client = new Rethread({url, token, fetch: async (input, init) => {
     network.requests.push(`${init?.method ?? 'GET'} ${new URL(input.url ?? input).pathname}`);
     if (network.refused > 0) {
       network.refused--;

@@ -5,7 +5,6 @@ import {
 
 import {check, end, part, throws, url} from './checks.mjs';
 
-const baseUrl = `${url}/api/v1`;
 const userId = `user-${crypto.randomUUID()}`;
 
 async function tokenOf(user_id) {
@@ -15,7 +14,7 @@ async function tokenOf(user_id) {
 }
 
 const token = await tokenOf(userId);
-const client = new Rethread({baseUrl, token});
+const client = new Rethread({url, token});
 const ask = (text) => ({input: [{content: {role: 'user', parts: [{text}]}}]});
 
 /** Starts a run and waits until it has ended. */
@@ -48,12 +47,12 @@ await part('writes that are repeated', async () => {
   const idempotencyKey = crypto.randomUUID();
   const [one, two] = [await client.sessions.create({}, {idempotencyKey}), await client.sessions.create({}, {idempotencyKey})];
   check('the same session', one.id === two.id, one, two);
-  const lost = new Rethread({baseUrl, token, random: () => 0, fetch: losing(1)});
+  const lost = new Rethread({url, token, random: () => 0, fetch: losing(1)});
   const created = await lost.sessions.create({name: 'once'});
   const found = (await client.sessions.list({q: 'once'}).all()).filter(({name}) => name === 'once');
   check('one session despite a lost answer', found.length === 1 && found[0].id === created.id, found);
   await lost.sessions.delete(created.id);
-  const removing = new Rethread({baseUrl, token, random: () => 0, fetch: losing(1)});
+  const removing = new Rethread({url, token, random: () => 0, fetch: losing(1)});
   await removing.sessions.delete(one.id);
   check('deleted despite a lost answer', (await client.sessions.get(one.id).catch((error) => error)) instanceof NotFoundError);
 });
@@ -90,7 +89,7 @@ await part('runs, rewind and fork', async () => {
 await part('an external run', async () => {
   const {run} = await client.runs.start(session.id, {...ask('external'), mode: 'external', agent: 'elsewhere'});
   const conflict = await throws('a second run', () => client.runs.start(session.id, ask('too early')));
-  check('names the run', conflict instanceof ConflictError && conflict.run_id === run.id, conflict);
+  check('names the run', conflict instanceof ConflictError && conflict.runId === run.id, conflict);
   const item_id = `${run.id}.1`;
   const pushed = await client.runs.pushDeltas(session.id, run.id, {item_id, author: 'elsewhere', deltas: [{part: 0, text: 'Hel'}]});
   check('an offset', pushed.offset === 1, pushed);
@@ -132,7 +131,7 @@ await part('tasks and feedback', async () => {
 });
 
 await part('sharing', async () => {
-  const other = new Rethread({baseUrl, token: await tokenOf(`${userId}-2`)});
+  const other = new Rethread({url, token: await tokenOf(`${userId}-2`)});
   check('refused', (await other.sessions.get(session.id).catch((error) => error)) instanceof ForbiddenError);
   const share = await client.shares.create(session.id, {access: 'read', link: true});
   check('accepted', (await other.shares.accept(share.token)).session_id === session.id, share);
@@ -172,10 +171,10 @@ await part('export, import and the end', async () => {
 await part('errors', async () => {
   const broken = await throws('a wrong body', () => client.sessions.create({name: 'x'.repeat(300)}));
   check('with a pointer', broken instanceof ValidationError && broken.errors[0].pointer === '/name', broken);
-  const nobody = new Rethread({baseUrl, token: 'none'});
+  const nobody = new Rethread({url, token: 'none'});
   check('401', (await nobody.sessions.get('s').catch((error) => error)) instanceof UnauthorizedError);
   const asked = [];
-  const renewing = new Rethread({baseUrl, token: ({rejected}) => { asked.push(rejected); return rejected ? token : 'expired'; }});
+  const renewing = new Rethread({url, token: ({rejected}) => { asked.push(rejected); return rejected ? token : 'expired'; }});
   const missing = await throws('a session that does not exist', () => renewing.sessions.get('none'));
   check('404 with a renewed token', missing instanceof NotFoundError && asked.length === 2, missing, asked);
   const response = await client.fetch(`${url}/a2a/scripted`, {method: 'POST', body: '{}'});

@@ -180,7 +180,7 @@ await part('errors', async () => {
   await until('streaming', () => text(chat.lastMessage).includes('word1 '));
   const busy = await page(chat.id);
   await busy.chat.sendMessage({text: 'hello'});
-  check('errors: busy', busy.chat.error instanceof ConflictError && busy.chat.error.run_id === chat.lastMessage.id, String(busy.chat.error));
+  check('errors: busy', busy.chat.error instanceof ConflictError && busy.chat.error.runId === chat.lastMessage.id, String(busy.chat.error));
   const {client: other} = await connect();
   const foreign = new Chat({id: chat.id, transport: new RethreadChatTransport({client: other, agent: 'team/scripted'})});
   await foreign.sendMessage({text: 'hello'});

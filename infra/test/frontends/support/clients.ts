@@ -16,7 +16,6 @@ import { Rethread } from '../../../../clients/js/dist/index.js';
 
 export interface System {
   url: string;
-  ws: string;
   token: string;
 }
 
@@ -87,8 +86,8 @@ const clients: Record<string, Ask> = {
     }
     return said;
   },
-  rethread: async ({ url, ws, token }, text) => {
-    const client = new Rethread({ baseUrl: `${url}/api/v1`, wsUrl: ws, token: async () => token });
+  rethread: async ({ url, token }, text) => {
+    const client = new Rethread({ url, token: async () => token });
     const { id } = await client.sessions.create({ agent: 'demo' });
     const input = [{ author: 'user', content: { role: 'user', parts: [{ text }] } }];
     await client.runs.start(id, { input, on_active: 'reject' });

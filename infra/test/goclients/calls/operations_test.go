@@ -161,7 +161,7 @@ type asked struct {
 func (n *network) call(t *testing.T, o ...rethread.Option) error {
 	t.Helper()
 	c, err := rethread.New(rethread.Config{
-		URL: "https://api.example/api/v1", Token: rethread.StaticToken("token"), HTTP: &http.Client{Transport: n},
+		URL: "https://api.example", StreamURL: "https://api.example", Token: rethread.StaticToken("token"), HTTP: &http.Client{Transport: n},
 		Random: func() float64 { return 0 },
 	})
 	if err != nil {

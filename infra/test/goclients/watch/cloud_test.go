@@ -13,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	rethread "github.com/rethread/rethread/clients/go"
 	client "github.com/rethread/rethread/clients/go/watch"
 	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -81,8 +82,8 @@ func newCloud(t *testing.T, sessions ...string) *cloud {
 // open returns a client of the cloud, which is closed at the end of the test.
 func (c *cloud) open() *client.Client {
 	out := client.Open(c.t.Context(), client.Config{
-		HTTPURL: "http://cloud/api/v1", WSURL: "ws://cloud/live", HTTP: c.clients,
-		Token: func(context.Context) (string, error) { return "current", nil },
+		URL: "http://cloud", WSURL: "ws://cloud/live", HTTP: c.clients,
+		Token: rethread.StaticToken("current"),
 	})
 	c.t.Cleanup(out.Close)
 	return out

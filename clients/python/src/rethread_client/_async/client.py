@@ -39,13 +39,13 @@ class AsyncRethread:
     events.
 
     Args:
-      url: the API's address, with or without `/api/v1`.
+      url: the deployment's address, with or without `/api/v1`.
       token: the user's bearer token, or a function that returns one. It is called with None
         for each request, so it should cache; after a 401 it is called once more, with the
         rejected token, and should renew it.
       user: the id of the user that a service acts for; by default the token's user.
-      stream_url: the address for watching, exports and agents, if it is another one: the
-        stack's output StreamUrl.
+      stream_url: the address for watching, exports and agents; by default the deployment is
+        asked for it when it is needed.
       timeout: seconds for a call with all its attempts; one attempt has at most 30, or
         what `retries` says.
       retries: how calls are repeated.

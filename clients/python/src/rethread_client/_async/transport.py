@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from copy import copy
 from typing import Any, Self
@@ -10,7 +10,7 @@ from typing import Any, Self
 import httpx
 
 from .._core import arguments
-from .._core.addresses import addresses
+from .._core.addresses import Addresses
 from .._core.calls import AnyOptions, Base, Call, Wire, body_of, wire
 from .._core.retries import Retries, Tries, error_of
 from ..errors import NoAnswerError, NoAnswerInTimeError, RethreadError
@@ -33,7 +33,7 @@ class AsyncTransport:
         transport: httpx.AsyncBaseTransport | None,
         sleep: Callable[[float], io.Later[None]],
     ) -> None:
-        self.addresses: Mapping[Base, str] = addresses(url, stream_url)
+        self._addresses = Addresses(url, stream_url, retries.clock)
         self.retries = retries
         self.sleep = sleep
         self._timeout = timeout
@@ -112,6 +112,8 @@ class AsyncTransport:
           limit: seconds for each step until the headers arrive.
           read: seconds without a byte after which reading fails; by default `limit`.
         """
+        if request.public:
+            return await self._send(request, None, limit, read)
         token = await self.tokens.get()
         response = await self._send(request, token, limit, read)
         if response.status_code != 401:
@@ -135,8 +137,30 @@ class AsyncTransport:
         """Closes the connections."""
         await self._per_loop.aclose()
 
+    async def base(self, base: Base) -> str:
+        """Returns what paths are appended to. The deployment is asked for it when it is needed; calls at
+        the same time share the request, and its failure, which is not remembered.
+
+        Raises:
+          RethreadError: it could not be asked.
+          ValueError: it names no addresses.
+        """
+        known, asked = self._addresses.find(base), self._addresses.asked
+        if known is not None:
+            return known
+        async with self._per_loop.lock():  # which a request without a token does not need itself
+            while (known := self._addresses.find(base)) is None:
+                if failure := self._addresses.failed_since(asked):
+                    raise failure
+                try:
+                    self._addresses.named(await self.json(Call(path="", public=True), {}))
+                except (RethreadError, ValueError) as error:
+                    self._addresses.failed(error)
+        return known
+
     async def _wire(self, call: Call, options: AnyOptions) -> Wire:
-        request = wire(call, self.addresses, options)
+        request = wire(call, options)
+        request = request.below(await self.base(call.base))
         return await io.compute(request.compressed) if request.compressible() else request
 
     async def _attempt(self, request: Wire, tries: Tries) -> httpx.Response:
@@ -162,12 +186,14 @@ class AsyncTransport:
             raise error_of(whole)
         return whole
 
-    async def _send(self, request: Wire, token: str, limit: float, read: float | None) -> httpx.Response:
+    async def _send(
+        self, request: Wire, token: str | None, limit: float, read: float | None
+    ) -> httpx.Response:
         http = self._per_loop.http()
         sent = http.build_request(
             request.method,
             request.url,
-            headers={**request.headers, **self.identity(token)},
+            headers={**request.headers, **({} if token is None else self.identity(token))},
             content=request.content,
             timeout=httpx.Timeout(limit, read=limit if read is None else read),
         )

@@ -112,7 +112,8 @@ class AsyncWatch:
         call = Call(
             path="/sessions/{}/watch", params=(self._session_id,), query=query, headers=headers, base="stream"
         )
-        response = await self._transport.send(wire(call, self._transport.addresses, {}), _STALLED)
+        request = wire(call, {}).below(await self._transport.base("stream"))
+        response = await self._transport.send(request, _STALLED)
         if response.is_success:
             return response
         raise await self._transport.failed(response)

@@ -79,6 +79,7 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     repeat: Repeat = "safe"
     base: Base = "api"
+    public: bool = False  # needs no token
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,11 @@ class Wire:
     url: str
     headers: dict[str, str]
     content: bytes | None
+    public: bool = False
+
+    def below(self, base: str) -> Wire:
+        """Returns the request below an address."""
+        return replace(self, url=base + self.url)
 
     def compressible(self) -> bool:
         """Whether the body is large enough to be compressed, which takes a while."""
@@ -100,8 +106,8 @@ class Wire:
         return replace(self, headers={**self.headers, "Content-Encoding": "gzip"}, content=content)
 
 
-def wire(call: Call, addresses: Mapping[Base, str], options: AnyOptions) -> Wire:
-    """Returns the form on the wire. Each call of it makes a new idempotency key.
+def wire(call: Call, options: AnyOptions) -> Wire:
+    """Returns the form on the wire, without an address. Each call of it makes a new idempotency key.
 
     Raises:
       ValueError: a parameter of the path is no id, or a header cannot have its value.
@@ -116,7 +122,7 @@ def wire(call: Call, addresses: Mapping[Base, str], options: AnyOptions) -> Wire
     if "if_match" in options:
         headers["If-Match"] = options["if_match"]
     headers = {name: header(name, value) for name, value in headers.items()}
-    return Wire(call.method, _url(call, addresses[call.base]), headers, content)
+    return Wire(call.method, _url(call), headers, content, call.public)
 
 
 def path(template: str, *params: str | int) -> str:
@@ -124,9 +130,9 @@ def path(template: str, *params: str | int) -> str:
     return template.format(*(segment(str(param)) for param in params))
 
 
-def _url(call: Call, base: str) -> str:
+def _url(call: Call) -> str:
     given = {name: _text(value) for name, value in call.query.items() if value is not None and value != ""}
-    return base + path(call.path, *call.params) + ("?" + urlencode(given) if given else "")
+    return path(call.path, *call.params) + ("?" + urlencode(given) if given else "")
 
 
 def _text(value: Param) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from copy import copy
 from typing import Any, Self
@@ -11,7 +11,7 @@ from typing import Any, Self
 import httpx
 
 from .._core import arguments
-from .._core.addresses import addresses
+from .._core.addresses import Addresses
 from .._core.calls import AnyOptions, Base, Call, Wire, body_of, wire
 from .._core.retries import Retries, Tries, error_of
 from ..errors import NoAnswerError, NoAnswerInTimeError, RethreadError
@@ -34,7 +34,7 @@ class Transport:
         transport: httpx.BaseTransport | None,
         sleep: Callable[[float], io.Later[None]],
     ) -> None:
-        self.addresses: Mapping[Base, str] = addresses(url, stream_url)
+        self._addresses = Addresses(url, stream_url, retries.clock)
         self.retries = retries
         self.sleep = sleep
         self._timeout = timeout
@@ -113,6 +113,8 @@ class Transport:
           limit: seconds for each step until the headers arrive.
           read: seconds without a byte after which reading fails; by default `limit`.
         """
+        if request.public:
+            return self._send(request, None, limit, read)
         token = self.tokens.get()
         response = self._send(request, token, limit, read)
         if response.status_code != 401:
@@ -136,8 +138,30 @@ class Transport:
         """Closes the connections."""
         self._per_loop.close()
 
+    def base(self, base: Base) -> str:
+        """Returns what paths are appended to. The deployment is asked for it when it is needed; calls at
+        the same time share the request, and its failure, which is not remembered.
+
+        Raises:
+          RethreadError: it could not be asked.
+          ValueError: it names no addresses.
+        """
+        known, asked = self._addresses.find(base), self._addresses.asked
+        if known is not None:
+            return known
+        with self._per_loop.lock():  # which a request without a token does not need itself
+            while (known := self._addresses.find(base)) is None:
+                if failure := self._addresses.failed_since(asked):
+                    raise failure
+                try:
+                    self._addresses.named(self.json(Call(path="", public=True), {}))
+                except (RethreadError, ValueError) as error:
+                    self._addresses.failed(error)
+        return known
+
     def _wire(self, call: Call, options: AnyOptions) -> Wire:
-        request = wire(call, self.addresses, options)
+        request = wire(call, options)
+        request = request.below(self.base(call.base))
         return io.compute(request.compressed) if request.compressible() else request
 
     def _attempt(self, request: Wire, tries: Tries) -> httpx.Response:
@@ -163,12 +187,12 @@ class Transport:
             raise error_of(whole)
         return whole
 
-    def _send(self, request: Wire, token: str, limit: float, read: float | None) -> httpx.Response:
+    def _send(self, request: Wire, token: str | None, limit: float, read: float | None) -> httpx.Response:
         http = self._per_loop.http()
         sent = http.build_request(
             request.method,
             request.url,
-            headers={**request.headers, **self.identity(token)},
+            headers={**request.headers, **({} if token is None else self.identity(token))},
             content=request.content,
             timeout=httpx.Timeout(limit, read=limit if read is None else read),
         )

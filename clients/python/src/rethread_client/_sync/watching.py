@@ -113,7 +113,8 @@ class Watch:
         call = Call(
             path="/sessions/{}/watch", params=(self._session_id,), query=query, headers=headers, base="stream"
         )
-        response = self._transport.send(wire(call, self._transport.addresses, {}), _STALLED)
+        request = wire(call, {}).below(self._transport.base("stream"))
+        response = self._transport.send(request, _STALLED)
         if response.is_success:
             return response
         raise self._transport.failed(response)

@@ -5,16 +5,16 @@ from .._core.extras import extra
 
 with extra("adk"):
     from .artifacts import RethreadArtifactService
-    from .client import Rethread, TokenSource
+    from .client import AdkClient, TokenSource
     from .errors import DeniedError, InvalidError, RethreadError, UnavailableError
     from .registry import register
     from .retries import Retries
     from .sessions import RethreadSessionService, Scope
 
 __all__ = [
+    "AdkClient",
     "DeniedError",
     "InvalidError",
-    "Rethread",
     "RethreadArtifactService",
     "RethreadError",
     "RethreadSessionService",

@@ -16,7 +16,7 @@ from google.genai import types
 
 from .._core.storable import text
 from . import parts
-from .client import Rethread, path
+from .client import AdkClient, path
 from .errors import RethreadError, is_missing
 from .loading import latest_of_app
 
@@ -38,7 +38,7 @@ class RethreadArtifactService(BaseArtifactService):
       client: the connection to Rethread; the caller closes it.
     """
 
-    def __init__(self, client: Rethread) -> None:
+    def __init__(self, client: AdkClient) -> None:
         self._client = client
 
     async def save_artifact(

@@ -46,11 +46,11 @@ def path(*segments: str) -> str:
         raise InvalidError(str(error), 422, {"errors": [{"pointer": "name", "detail": str(error)}]}) from None
 
 
-class Rethread:
+class AdkClient:
     """A connection to a Rethread system, shared by all services of a process.
 
     Args:
-      url: the API's address, without `/api/v1`.
+      url: the deployment's address, with or without `/api/v1`.
       token: returns the token of a user.
       service_token: a service's token, or a function that returns it, instead of `token`:
         the service then acts for each user.
@@ -165,7 +165,7 @@ class Rethread:
         """Closes the connections of the running event loop."""
         await self._transport.aclose()
 
-    async def __aenter__(self) -> Rethread:
+    async def __aenter__(self) -> AdkClient:
         return self
 
     async def __aexit__(

@@ -13,7 +13,7 @@ from google.adk.events.event import Event
 from google.adk.sessions import Session
 from google.adk.sessions.base_session_service import GetSessionConfig
 
-from .client import Rethread, path
+from .client import AdkClient, path
 from .errors import RethreadError, is_missing
 from .events import from_json, is_shown
 
@@ -22,7 +22,7 @@ _ATTEMPTS = 5
 
 
 async def load(
-    client: Rethread,
+    client: AdkClient,
     app_name: str,
     user_id: str,
     session_id: str,
@@ -56,7 +56,7 @@ async def load(
     return None
 
 
-async def latest_of_app(client: Rethread, app_name: str, user_id: str) -> str | None:
+async def latest_of_app(client: AdkClient, app_name: str, user_id: str) -> str | None:
     """Returns the id of the user's most recently active session of an app."""
     async for item in client.pages("/sessions", user_id, limit=100):
         if item["app_name"] == app_name:
@@ -64,7 +64,7 @@ async def latest_of_app(client: Rethread, app_name: str, user_id: str) -> str | 
     return None
 
 
-async def header_of(client: Rethread, app_name: str, user_id: str, session_id: str) -> dict[str, Any] | None:
+async def header_of(client: AdkClient, app_name: str, user_id: str, session_id: str) -> dict[str, Any] | None:
     """Returns a session's header; None if the app and the user have no such session."""
     try:
         header: dict[str, Any] = await client.get(path("sessions", session_id), user_id)
@@ -101,7 +101,7 @@ def session_of(header: dict[str, Any], found: Sequence[tuple[int, Event]], state
 
 
 async def _events(
-    client: Rethread, user_id: str, session_id: str, config: GetSessionConfig
+    client: AdkClient, user_id: str, session_id: str, config: GetSessionConfig
 ) -> list[tuple[int, Event]]:
     """Returns the events that a configuration selects, with their positions in the log,
     oldest first. Recent ones are read backwards from the end, and no more than needed."""

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from .artifacts import RethreadArtifactService
-from .client import Rethread, ServiceToken, TokenSource
+from .client import AdkClient, ServiceToken, TokenSource
 from .errors import DeniedError
 from .sessions import RethreadSessionService
 
@@ -36,12 +36,12 @@ def register(token: TokenSource | None = None, *, service_token: ServiceToken | 
     from google.adk.cli.service_registry import get_service_registry
 
     source = environment_token if token is None and service_token is None else token
-    clients: dict[str, Rethread] = {}  # by address, so that both services share one
+    clients: dict[str, AdkClient] = {}  # by address, so that both services share one
 
-    def client(uri: str) -> Rethread:
+    def client(uri: str) -> AdkClient:
         url = address(uri)
         if url not in clients:
-            clients[url] = Rethread(url, source, service_token=service_token)
+            clients[url] = AdkClient(url, source, service_token=service_token)
         return clients[url]
 
     def sessions(uri: str, **_: Any) -> RethreadSessionService:

@@ -22,7 +22,7 @@ from google.adk.sessions.base_session_service import (
 )
 
 from .adk_errors import InvocationNotFoundError, StaleSessionError
-from .client import Rethread, path
+from .client import AdkClient, path
 from .errors import DeniedError, RethreadError, is_missing
 from .events import from_json, is_hidden, jsonable, to_json
 from .loading import header_of, latest_of_app, load, session_of
@@ -47,7 +47,7 @@ class RethreadSessionService(BaseSessionService):
         `user` and `app` are the keys and artifacts that sessions share.
     """
 
-    def __init__(self, client: Rethread, *, rewind_scopes: Sequence[Scope] = ("session",)) -> None:
+    def __init__(self, client: AdkClient, *, rewind_scopes: Sequence[Scope] = ("session",)) -> None:
         self._client = client
         self._rewind_scopes = tuple(rewind_scopes)
         # Serialises the writes to a session through this service.

@@ -2,23 +2,21 @@
 
 import { Rethread } from 'rethread';
 import type { Auth } from '../auth/auth';
-import { apiUrl } from '../config';
 
 export type Api = Rethread;
 
 /**
  * @param watchUrl address of the WebSocket API
- * @param streamUrl address of the streaming API, without the API's version; the page's own by default
+ * @param streamUrl address of the streaming API; the page's own by default
  */
 export function createApi(
   auth: Auth,
   watchUrl: string,
   fetch?: typeof globalThis.fetch,
-  streamUrl?: string,
+  streamUrl = location.origin,
 ): Api {
   const token = ({ rejected }: { rejected?: string }) => auth.token(rejected);
-  const streams = streamUrl && { streamUrl: `${streamUrl}/api/v1` };
-  return new Rethread({ baseUrl: apiUrl(), wsUrl: watchUrl, token, fetch, ...streams });
+  return new Rethread({ url: location.origin, wsUrl: watchUrl, streamUrl, token, fetch });
 }
 
 /** A unique id. Unlike crypto.randomUUID it works without https. */

@@ -67,7 +67,7 @@ export class Variants {
       await this.#switch(before);
     } catch (error) {
       this.focus.value = null;
-      if (error instanceof ConflictError && error.problem.head_seq !== undefined) {
+      if (error instanceof ConflictError && error.headSeq !== undefined) {
         toasts.say('The chat has gone on meanwhile. Nothing was changed.');
       } else {
         toasts.fail(error);
