@@ -3,7 +3,6 @@ package rest
 import (
 	"net/http"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
 )
 
@@ -79,11 +78,9 @@ func (a *api) changeAutomation(c *call) (*reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !a.Agents.MayCall(c.Context(), now.Do.Agent) {
-			return nil, fieldFault(fault.Forbidden, "/status", "must not be active: you may not call the agent")
+		if change.Proof, err = a.proof(c, now.Do.Agent, "/status"); err != nil {
+			return nil, err
 		}
-		proof := a.Agents.Proof(c.Context(), now.Do.Agent)
-		change.Proof = &proof
 	}
 	au, err := a.Automations.ChangeAutomation(c.Context(), c.user, id, change)
 	if err != nil {

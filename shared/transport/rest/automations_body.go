@@ -116,16 +116,23 @@ func (a *api) automationFields(c *call, body object) (out automation.Change, err
 		if out.Do, err = body.action(); err != nil {
 			return out, err
 		}
-		if !a.Agents.HasAgent(out.Do.Agent) {
-			return out, fieldFault(fault.AgentNotConfigured, "/do/agent", "names no agent that is configured")
+		if out.Proof, err = a.proof(c, out.Do.Agent, "/do/agent"); err != nil {
+			return out, err
 		}
-		if !a.Agents.MayCall(c.Context(), out.Do.Agent) {
-			return out, fieldFault(fault.AgentForbidden, "/do/agent", "is an agent that you may not call")
-		}
-		proof := a.Agents.Proof(c.Context(), out.Do.Agent)
-		out.Proof = &proof
 	}
 	return out, nil
+}
+
+// proof returns by what the caller may call an agent, which a member of the body wants.
+func (a *api) proof(c *call, agent, at string) (*[]string, error) {
+	switch {
+	case !a.Agents.HasAgent(agent):
+		return nil, fieldFault(fault.AgentNotConfigured, at, "wants an agent that is not configured")
+	case !a.Agents.MayCall(c.Context(), agent):
+		return nil, fieldFault(fault.AgentForbidden, at, "wants an agent that you may not call")
+	}
+	proof := a.Agents.Proof(c.Context(), agent)
+	return &proof, nil
 }
 
 func (o object) trigger() (*automation.Trigger, error) {

@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 type automationView struct {
@@ -82,6 +84,7 @@ func TestAutomations(t *testing.T) {
 			}
 		}
 	})
+	t.Run("become active as they are created: with an agent that their owner may call", testActivation)
 	t.Run("are read with their last runs", func(t *testing.T) {
 		au := s.mustAutomation(t, alice)
 		runs := func() string {
@@ -233,4 +236,41 @@ func TestAutomationsBadInput(t *testing.T) {
 	if n := strings.Count(string(all.body), `"status"`); n != 1 {
 		t.Errorf("bad input changed something: %s", all.body)
 	}
+}
+
+// lapsing are agents that one day nobody may call.
+type lapsing struct {
+	*agents
+
+	lapsed bool
+}
+
+// MayCall lets everybody call until then.
+func (l *lapsing) MayCall(context.Context, string) bool { return !l.lapsed }
+
+func testActivation(t *testing.T) {
+	l := &lapsing{}
+	s := newSystem(t, func(c *rest.Config) {
+		l.agents = c.Agents.(*agents)
+		c.Agents = l
+	})
+	path := "/automations/" + s.mustAutomation(t, alice).ID
+	s.must(t, http.StatusOK, patch(alice, path, `{"status":"disabled"}`))
+	refused := func(status int, code string) {
+		t.Helper()
+		for at, body := range map[string]string{"/status": `{"status":"active"}`, "/do/agent": `{"status":"active",` + askAnalyst + `}`} {
+			got := s.mustRefuse(t, status, at, patch(alice, path, body))
+			if got["code"] != code {
+				t.Errorf("%s: code %s, want %s", body, got["code"], code)
+			}
+		}
+		s.must(t, http.StatusOK, patch(alice, path, `{"status":"disabled","name":"x"}`))
+	}
+	l.lapsed = true
+	refused(http.StatusForbidden, "agent_forbidden")
+	l.lapsed = false
+	*l.agents = agents{"default"}
+	refused(http.StatusUnprocessableEntity, "agent_not_configured")
+	*l.agents = agents{"default", "data_analyst"}
+	s.must(t, http.StatusOK, patch(alice, path, `{"status":"active"}`))
 }
