@@ -84,6 +84,14 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
+// Failure returns why a run that failed did.
+func (r Run) Failure() Problem {
+	if r.Error == nil {
+		return Problem{CodeAgent, "The run failed."}
+	}
+	return *r.Error
+}
+
 // Codes of problems that the system finds. Agents define their own.
 const (
 	CodeAgent     = "agent_failed"    // the agent returned an error or broke the protocol

@@ -198,21 +198,12 @@ func (s *server) sendRun(ctx context.Context, w http.ResponseWriter, b frontend.
 // finish sends how the run ended.
 func (rs *runStream) finish(ctx context.Context, r run.Run) {
 	if !rs.stream.Thread().Ended() {
-		if err := rs.whole(ctx); err != nil {
+		if err := rs.WholeFor(ctx, &rs.Begun, rs.stream, rs.own); err != nil {
 			rs.fail(ctx, err)
 			return
 		}
 	}
 	rs.send(rs.stream.Finish(r))
-}
-
-// whole gives the stream the whole history before the run's output.
-func (rs *runStream) whole(ctx context.Context) error {
-	if err := rs.Whole(ctx, &rs.Begun); err != nil {
-		return err
-	}
-	rs.stream.Before(rs.Before.With(rs.own))
-	return nil
 }
 
 // update sends what is new in the run's events.
@@ -233,13 +224,7 @@ func (rs *runStream) update(ctx context.Context, own []session.Event) error {
 		}
 		rs.stream = convert.NewStream(before, own, state)
 	}
-	events, err := rs.stream.Update(own)
-	if errors.Is(err, conversation.ErrOlder) {
-		if err := rs.whole(ctx); err != nil {
-			return err
-		}
-		events, err = rs.stream.Update(own)
-	}
+	events, err := frontend.Update(ctx, rs.Server, &rs.Begun, rs.stream, own)
 	rs.send(events)
 	return err
 }
@@ -249,18 +234,16 @@ func (rs *runStream) fail(ctx context.Context, err error) {
 	if rs.stream != nil {
 		rs.send(rs.stream.Close())
 	}
-	var f *fault.Error
-	switch {
-	case ctx.Err() != nil: // the time is up, or another stream has the slot
-		rs.send([]convert.Event{convert.RunError(convert.CodeReconnect,
-			"The stream ends before its run. Send the same request again to go on.", map[string]any{"run_id": rs.Ref.RunID})})
-	case errors.As(err, &f) && f.Kind != 0:
+	f, broken := rs.Failure(ctx, err)
+	if f != nil {
 		rs.send([]convert.Event{convert.RunError("access_lost", f.Detail, nil)})
-	default:
-		rs.Log.ErrorContext(ctx, "a stream failed", "error", err)
-		rs.send([]convert.Event{convert.RunError(convert.CodeReconnect,
-			"The stream failed, its run goes on. Send the same request again to go on.", map[string]any{"run_id": rs.Ref.RunID})})
+		return
 	}
+	text := "The stream ends before its run. Send the same request again to go on."
+	if broken {
+		text = "The stream failed, its run goes on. Send the same request again to go on."
+	}
+	rs.send([]convert.Event{convert.RunError(convert.CodeReconnect, text, map[string]any{"run_id": rs.Ref.RunID})})
 }
 
 func (rs *runStream) send(events []convert.Event) {

@@ -118,14 +118,7 @@ func (rs *runStream) update(ctx context.Context, own []session.Event) error {
 			return err
 		}
 	}
-	chunks, err := rs.stream.Update(own)
-	if errors.Is(err, conversation.ErrOlder) {
-		if err := rs.Whole(ctx, &rs.Begun); err != nil {
-			return err
-		}
-		rs.stream.Before(rs.Before.With(own))
-		chunks, err = rs.stream.Update(own)
-	}
+	chunks, err := frontend.Update(ctx, rs.Server, &rs.Begun, rs.stream, own)
 	rs.send(chunks)
 	return err
 }
@@ -157,14 +150,13 @@ func (rs *runStream) send(chunks []convert.Chunk) {
 
 // fail sends why the stream ends before its run.
 func (rs *runStream) fail(ctx context.Context, err error) {
-	var f *fault.Error
-	if ctx.Err() == nil && errors.As(err, &f) && f.Kind != 0 {
+	f, broken := rs.Failure(ctx, err)
+	if f != nil {
 		rs.send([]convert.Chunk{convert.Error(f.Detail)})
 		return
 	}
 	text := "The stream ends before its run. Resume it to go on."
-	if ctx.Err() == nil { // otherwise the time is up, or another stream has the slot
-		rs.Log.ErrorContext(ctx, "a stream failed", "error", err)
+	if broken {
 		text = "The stream failed, its run goes on. Resume it to go on."
 	}
 	rs.send([]convert.Chunk{

@@ -68,38 +68,45 @@ func (s *Server) allow(w http.ResponseWriter) {
 
 // Refuse answers a request that did not reach a handler.
 func (s *Server) Refuse(w http.ResponseWriter, err error) {
-	s.RefuseAs(w, err, func(f *fault.Error) { problem.New(f, "").Write(w) })
+	s.RefuseAs(w, err, writeProblem)
 }
 
 // RefuseAs is Refuse with the answer that write writes.
-func (s *Server) RefuseAs(w http.ResponseWriter, err error, write func(*fault.Error)) {
+func (s *Server) RefuseAs(w http.ResponseWriter, err error, write func(http.ResponseWriter, *fault.Error)) {
 	s.allow(w)
 	f, _ := problem.Of(err)
-	write(f)
+	write(w, f)
 }
 
 func (s *Server) recover(ctx context.Context, w http.ResponseWriter) {
 	if v := recover(); v != nil {
 		s.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
-		problem.New(problem.Internal(), "").Write(w)
+		writeProblem(w, problem.Internal())
 	}
 }
 
 // Handle serves requests of callers for configured agents only. An error, which is
 // always one before the stream, is answered with a problem and its status.
 func (s *Server) Handle(serve func(w http.ResponseWriter, r *http.Request, agent string) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+	return s.Serve("send a bearer token", writeProblem, func(w http.ResponseWriter, r *http.Request) error {
 		agent := s.AgentOf(r)
-		var err error
 		switch {
-		case access.CallerOf(r.Context()).UserID == "":
-			err = fault.New(fault.Unauthorized, "send a bearer token")
 		case chi.URLParam(r, "agent") != "" && !s.Agents.HasAgent(agent):
-			err = fault.New(fault.AgentNotFound, "no agent has this name")
+			return fault.New(fault.AgentNotFound, "no agent has this name")
 		case chi.URLParam(r, "agent") != "" && !s.Agents.MayCall(r.Context(), agent):
-			err = fault.New(fault.AgentForbidden, "you may not call this agent")
-		default:
-			err = serve(w, r, agent)
+			return fault.New(fault.AgentForbidden, "you may not call this agent")
+		}
+		return serve(w, r, agent)
+	})
+}
+
+// Serve serves requests of callers only; others are told to log in. write answers with an
+// error, which is logged if it is the server's.
+func (s *Server) Serve(login string, write func(http.ResponseWriter, *fault.Error), serve func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := error(fault.New(fault.Unauthorized, "%s", login))
+		if access.CallerOf(r.Context()).UserID != "" {
+			err = serve(w, r)
 		}
 		if err == nil {
 			return
@@ -108,9 +115,11 @@ func (s *Server) Handle(serve func(w http.ResponseWriter, r *http.Request, agent
 		if !expected && r.Context().Err() == nil {
 			s.Log.ErrorContext(r.Context(), "a call failed", "path", r.URL.Path, "error", err)
 		}
-		problem.New(f, "").Write(w)
+		write(w, f)
 	}
 }
+
+func writeProblem(w http.ResponseWriter, f *fault.Error) { problem.New(f, "").Write(w) }
 
 // AgentOf returns the agent that a path names: "~" replaces the "/" between
 // namespace and name.

@@ -57,11 +57,8 @@ func (s *server) stream(ctx context.Context, w http.ResponseWriter, f found, aft
 // fail sends why a stream ends before its response. The event has the number of the last
 // one, after which the reader can go on.
 func (s *server) fail(ctx context.Context, out *frontend.Sender, id convert.ID, at int64, err error) {
-	var f *fault.Error
-	if ctx.Err() != nil || !errors.As(err, &f) || f.Kind == 0 {
-		if ctx.Err() == nil { // otherwise the time is up, or another stream has the slot
-			s.Log.ErrorContext(ctx, "a stream failed", "error", err)
-		}
+	f, _ := s.Failure(ctx, err)
+	if f == nil {
 		f = fault.New(fault.Busy, "The stream ends before its response, which goes on: get it again with stream=true and starting_after=%d.", at).
 			With("code", codeExpired).With("response_id", id.String())
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/base/problem"
-	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/transport/openresponses/convert"
 )
 
@@ -29,28 +28,11 @@ const (
 // handle serves requests of callers only. An error before the stream is answered in the
 // shape of OpenAI's API.
 func (s *server) handle(serve func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var err error
-		if access.CallerOf(r.Context()).UserID == "" {
-			err = fault.New(fault.Unauthorized, "Send a bearer token: it is the API key of an SDK.")
-		} else {
-			err = serve(w, r)
-		}
-		if err == nil {
-			return
-		}
-		f, expected := problem.Of(err)
-		if !expected && r.Context().Err() == nil {
-			s.Log.ErrorContext(r.Context(), "a call failed", "path", r.URL.Path, "error", err)
-		}
-		writeError(w, f)
-	}
+	return s.Serve("Send a bearer token: it is the API key of an SDK.", writeError, serve)
 }
 
 // Refuse answers a request that did not reach a handler.
-func (s *server) Refuse(w http.ResponseWriter, err error) {
-	s.RefuseAs(w, err, func(f *fault.Error) { writeError(w, f) })
-}
+func (s *server) Refuse(w http.ResponseWriter, err error) { s.RefuseAs(w, err, writeError) }
 
 // writeError answers a request with a fault.
 func writeError(w http.ResponseWriter, f *fault.Error) {

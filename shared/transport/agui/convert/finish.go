@@ -39,13 +39,12 @@ func (s *Stream) Finish(r run.Run) []Event { return append(s.Close(), Outcome(s.
 // interrupt, except calls of the front end's own tools, which its next input answers
 // with a tool's message.
 func Outcome(t *conversation.Thread, r run.Run) Event {
-	switch {
-	case r.Status == run.Cancelled:
+	switch r.Status {
+	case run.Cancelled:
 		return runFinished(r.SessionID, r.ID, map[string]any{"type": "cancelled"})
-	case r.Status == run.Failed && r.Error != nil:
-		return RunError(r.Error.Code, r.Error.Message, nil)
-	case r.Status == run.Failed:
-		return RunError(run.CodeAgent, "The run failed.", nil)
+	case run.Failed:
+		return RunError(r.Failure().Code, r.Failure().Message, nil)
+	case run.Waiting, run.InProgress, run.Completed:
 	}
 	return Finished(t, r.SessionID, r.ID, true)
 }

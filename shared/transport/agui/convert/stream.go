@@ -67,7 +67,7 @@ func (s *Stream) needsOlder(e session.Event) bool {
 		return false
 	}
 	pieces := conversation.NewView().Pieces(e)
-	return it != nil && !it.extendedBy(pieces) || slices.ContainsFunc(pieces, func(p conversation.Piece) bool { return !p.Certain() })
+	return it != nil && !it.extendedBy(pieces) || !conversation.Certain(pieces)
 }
 
 // Thread returns the messages of the session, with those of the run so far.

@@ -66,13 +66,12 @@ func Discarded(r run.Run) Chunk {
 
 // outcome returns the last chunk for a run that is over, with the outputs that it had.
 func outcome(r run.Run, outputs []session.Event, waits bool) Chunk {
-	switch {
-	case r.Status == run.Cancelled:
+	switch r.Status {
+	case run.Cancelled:
 		return Chunk{"type": "abort", "reason": "cancelled"}
-	case r.Status == run.Failed && r.Error != nil:
-		return Error(r.Error.Message)
-	case r.Status == run.Failed:
-		return Error("The run failed.")
+	case run.Failed:
+		return Error(r.Failure().Message)
+	case run.Waiting, run.InProgress, run.Completed:
 	}
 	out := Finished(waits)
 	switch cut := conversation.CutOff(outputs); {

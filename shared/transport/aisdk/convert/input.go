@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -135,7 +134,7 @@ func (r Request) answers(in *conversation.Input, h conversation.History, shown m
 	view := conversation.NewView()
 	uncertain := false
 	for _, e := range h.Events {
-		uncertain = slices.ContainsFunc(view.Pieces(e), func(p conversation.Piece) bool { return !p.Certain() }) || uncertain
+		uncertain = !conversation.Certain(view.Pieces(e)) || uncertain
 	}
 	open := map[string]bool{}
 	for _, c := range view.Open(func(string) bool { return true }) {

@@ -110,7 +110,7 @@ func (s *Stream) hasWhole(turns []*turn, answer string) bool {
 
 // uncertain reports whether the ids of an event's calls may depend on older events.
 func uncertain(e session.Event) bool {
-	return slices.ContainsFunc(conversation.NewView().Pieces(e), func(p conversation.Piece) bool { return !p.Certain() })
+	return !conversation.Certain(conversation.NewView().Pieces(e))
 }
 
 // Before replaces the history before the run's output, by the whole one if Update asks

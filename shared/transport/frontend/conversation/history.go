@@ -92,10 +92,15 @@ func (h History) Thread() *Thread {
 	return t
 }
 
-// Certain reports whether the ids of a piece do not depend on older events: whether a
+// certain reports whether the ids of a piece do not depend on older events: whether a
 // call has an id that is unique in the session, and whether a response has one.
-func (p Piece) Certain() bool {
+func (p Piece) certain() bool {
 	return p.Kind != PieceCall && p.Kind != PieceResponse || len(p.GivenID) >= certain
+}
+
+// Certain reports whether the ids of pieces do not depend on older events.
+func Certain(pieces []Piece) bool {
+	return !slices.ContainsFunc(pieces, func(p Piece) bool { return !p.certain() })
 }
 
 // certainCalls reports whether the ids of the thread's calls do not depend on older

@@ -40,7 +40,7 @@ func (t *Thread) View() *View { return t.view }
 func (t *Thread) add(e session.Event) {
 	t.events = append(t.events, e)
 	pieces := t.view.Pieces(e)
-	t.uncertain = t.uncertain || slices.ContainsFunc(pieces, func(p Piece) bool { return !p.Certain() })
+	t.uncertain = t.uncertain || !Certain(pieces)
 	switch {
 	case !IsInput(e):
 		t.addOutput(e, pieces)

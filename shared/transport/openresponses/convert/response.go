@@ -62,11 +62,7 @@ func (r Response) Object() map[string]any {
 		out["completed_at"] = *r.Run.EndedTime / 1000
 	}
 	if status == StatusFailed {
-		problem := run.Problem{Code: run.CodeAgent, Message: "The run failed."}
-		if r.Run.Error != nil {
-			problem = *r.Run.Error
-		}
-		out["error"] = map[string]any{"code": problem.Code, "message": problem.Message}
+		out["error"] = r.Run.Failure()
 	}
 	return out
 }
