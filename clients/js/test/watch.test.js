@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 
-import { backoff } from 'rethread';
+import { backoff, SessionNotFoundError } from 'rethread';
 import { Watcher } from 'rethread/watch';
 
 import { advance, Server, settled } from './fake-server.js';
@@ -289,6 +289,17 @@ for (const status of [403, 404]) {
     assert.deepEqual(server.ends, [status]);
   });
 }
+
+test('a refused subscription is an error of the class of its code', async () => {
+  const ends = [];
+  server.watch({ onEnd: (error) => ends.push(error) });
+  await settled();
+  server.socket.dispatchEvent(new Event('open'));
+  server.answer('error', { status: 404, code: 'session_not_found', title: 'T', detail: 'D' });
+  assert.ok(ends[0] instanceof SessionNotFoundError);
+  const { code, title, detail } = ends[0];
+  assert.deepEqual({ code, title, detail }, { code: 'session_not_found', title: 'T', detail: 'D' });
+});
 
 test('retries after other errors', async () => {
   server.status = 503;

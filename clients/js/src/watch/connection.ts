@@ -29,7 +29,14 @@ export interface Handlers {
   closed(): void;
 }
 
-type Answer = { type: string; request_id?: string; status?: number; detail?: string };
+type Answer = {
+  type: string;
+  request_id?: string;
+  status?: number;
+  code?: string;
+  title?: string;
+  detail?: string;
+};
 
 export class Connection {
   readonly #socket: Socket;
@@ -129,12 +136,13 @@ export class Connection {
     this.close();
   }
 
-  #answer({ type, request_id: request, status = 0, detail = '' }: Answer): void {
+  #answer({ type, request_id: request, status = 0, code, title, detail }: Answer): void {
     if (status === 401) this.#unauthorized();
     if (status === 401 || request !== this.#request) return;
     this.#request = null;
     this.#alive();
-    if (type === 'error') this.#handlers.refused(errorFor(status, { problem: { detail } }));
+    if (type === 'error')
+      this.#handlers.refused(errorFor(status, { problem: { code, title, detail } }));
     else this.#handlers.subscribed();
   }
 }
