@@ -20,8 +20,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
 )
 
-// cleanupTime bounds work after a call's time is up: reading the task, or
-// ending a run that no worker accepted.
+// cleanupTime bounds work after a call's time is up, as reading the task.
 const cleanupTime = 5 * time.Second
 
 // SendMessage implements a2asrv.RequestHandler.
@@ -169,14 +168,16 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 	})
 	if err != nil {
 		undo()
-		h.deleteContext(ctx, req.Message, link, err)
+		if m := req.Message; m.ContextID == "" && m.TaskID == "" && errors.Is(err, fault.Of(fault.Busy)) {
+			h.Discard(ctx, link.UserID, link.SessionID) // the client's next try creates another one
+		}
 		return link, fmt.Errorf("start a task: %w", err)
 	}
 	if started.StartedTime <= headRead && len(link.Runs) == 0 { // by another attempt: its input may precede the head
 		link.After = max(0, link.After-repeatReach)
 	}
 	if err := h.dispatch(ctx, &link, started, ref); err != nil {
-		h.failRun(ctx, ref, err)
+		h.FailRun(ctx, ref, err)
 		return link, lib.NewError(lib.ErrServerError, "the task could not be handed to a worker; try again")
 	}
 	return link, nil
@@ -196,17 +197,6 @@ func (h *handler) dispatch(ctx context.Context, link *task.Link, started run.Run
 		return err
 	}
 	return h.StartRun(ctx, ref)
-}
-
-// failRun ends a run that no worker accepted.
-func (h *handler) failRun(ctx context.Context, ref run.Ref, cause error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
-	defer cancel()
-	h.Log.ErrorContext(ctx, "no worker accepted a task", "error", cause)
-	problem := run.NewProblem(run.CodeStart, "The run could not be handed to a worker.")
-	if _, err := h.Runs.End(ctx, ref, run.Failed, problem); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
-		h.Log.ErrorContext(ctx, "a run without a worker was not ended; it ends when its lease expires", "error", err)
-	}
 }
 
 // waitingTask returns the task that a message names, which must be waiting for
@@ -243,26 +233,11 @@ func (h *handler) ensureContext(ctx context.Context, id string) (session.Session
 		return session.Session{}, err
 	}
 	fresh := session.New{ID: id, UserID: user, Agent: h.agent, Nonce: h.NewID()}
-	if err := fresh.Validate(); err != nil {
-		return session.Session{}, err
-	}
-	s, err = h.Sessions.Create(ctx, fresh)
+	s, err = h.Create(ctx, fresh)
 	if errors.Is(err, fault.Of(fault.Conflict)) { // created concurrently
 		s, _, err = h.ReadSession(ctx, id, access.StartRun)
 	}
 	return s, contextError(err)
-}
-
-// deleteContext deletes the context that was created for a task if the start
-// was refused with fault.Busy: the client's next try creates another one.
-func (h *handler) deleteContext(ctx context.Context, m *lib.Message, link task.Link, cause error) {
-	if m.ContextID != "" || m.TaskID != "" || !errors.Is(cause, fault.Of(fault.Busy)) {
-		return
-	}
-	err := h.Sessions.Delete(ctx, link.UserID, link.SessionID)
-	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
-		h.Log.WarnContext(ctx, "the context of a refused task was not deleted", "session_id", link.SessionID, "error", err)
-	}
 }
 
 // contextError turns fault.Forbidden into the error of a context, because a

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// cleanupTime bounds the end of a run that no worker accepted.
+	// cleanupTime bounds what is done for a run that did not start.
 	cleanupTime = 5 * time.Second
 	// maxBegins bounds the tries to begin a run in a session that others change.
 	maxBegins = 4

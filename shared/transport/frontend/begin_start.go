@@ -23,10 +23,7 @@ func (b *Beginning) start(ctx context.Context, out *Begun, of session.Session, i
 			return err
 		}
 		fresh := session.New{ID: b.In.SessionID, UserID: access.CallerOf(ctx).UserID, Agent: b.Agent, Nonce: b.NewID()}
-		if err := fresh.Validate(); err != nil {
-			return err
-		}
-		created, err := b.Sessions.Create(ctx, fresh)
+		created, err := b.Create(ctx, fresh)
 		switch {
 		case errors.Is(err, fault.Of(fault.Conflict)): // created concurrently
 			return fmt.Errorf("%w: %w", errAgain, err)
@@ -55,7 +52,9 @@ func (b *Beginning) start(ctx context.Context, out *Begun, of session.Session, i
 		Ref: out.Ref, Agent: b.Agent, Mode: run.Managed, Input: plan.Input, OnActive: b.In.OnActive,
 	})
 	if err != nil {
-		b.deleteNew(ctx, of, isNew, err)
+		if isNew && errors.Is(err, fault.Of(fault.Busy)) { // the client's next try creates it again
+			b.Discard(ctx, of.UserID, of.ID)
+		}
 		return err
 	}
 	out.Queued = started.Status == run.Waiting
@@ -72,7 +71,7 @@ func (s *Server) Launch(ctx context.Context, start run.Start) (run.Run, error) {
 		return started, nil
 	}
 	if err := s.StartRun(ctx, start.Ref); err != nil {
-		s.failRun(ctx, start.Ref, err)
+		s.FailRun(ctx, start.Ref, err)
 	}
 	return started, nil
 }
@@ -119,19 +118,25 @@ func (s *Server) Rewind(ctx context.Context, id, before string, cancel bool) err
 	})
 }
 
-// deleteNew deletes the session that was created for a run if the start was refused
-// with fault.Busy: the client's next try creates it again.
-func (b *Beginning) deleteNew(ctx context.Context, of session.Session, isNew bool, cause error) {
-	if !isNew || !errors.Is(cause, fault.Of(fault.Busy)) {
-		return
+// Create creates a session with valid properties.
+func (s *Server) Create(ctx context.Context, fresh session.New) (session.Session, error) {
+	if err := fresh.Validate(); err != nil {
+		return session.Session{}, err
 	}
-	if err := b.Sessions.Delete(ctx, of.UserID, of.ID); err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
-		b.Log.WarnContext(ctx, "the session of a refused run was not deleted", "session_id", of.ID, "error", err)
+	return s.Sessions.Create(ctx, fresh)
+}
+
+// Discard deletes a session that was created for a run that did not start.
+func (s *Server) Discard(ctx context.Context, userID, id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
+	defer cancel()
+	if err := s.Sessions.Delete(ctx, userID, id); err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+		s.Log.WarnContext(ctx, "the session of a refused run was not deleted", "session_id", id, "error", err)
 	}
 }
 
-// failRun ends a run that no worker accepted; its stream ends with that error.
-func (s *Server) failRun(ctx context.Context, ref run.Ref, cause error) {
+// FailRun ends a run that no worker accepted; its stream ends with that error.
+func (s *Server) FailRun(ctx context.Context, ref run.Ref, cause error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	s.Log.ErrorContext(ctx, "no worker accepted a run", "error", cause)

@@ -1,5 +1,6 @@
-// Package frontend is what the servers of front ends' protocols have in common: the
-// caller and its access, a run that a list of messages begins, and the stream of a run.
+// Package frontend is what the servers of protocols have in common: the caller and its
+// access, sessions and runs that requests begin, a run that a list of messages begins, the
+// stream of a run and its end, and the answers to requests that are refused.
 // A stream reads its run from the table, so any instance can send it again, and the run
 // outlives the request. Formats of requests and streams belong to each protocol.
 package frontend

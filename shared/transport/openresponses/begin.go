@@ -58,8 +58,10 @@ func (c *creation) tryBegin(ctx context.Context) (found, error) {
 		return found{}, err
 	}
 	f, err := c.start(ctx, at)
-	if err != nil && at.created {
-		c.discard(ctx, at.of)
+	// The session of a request with an Idempotency-Key stays: the same request may have
+	// started the run in it at the same time, and finds it when it is repeated.
+	if err != nil && at.created && c.body == "" {
+		c.Discard(ctx, at.of.UserID, at.of.ID)
 	}
 	return f, err
 }
@@ -163,19 +165,4 @@ func (c *creation) conflict(err error, at position) error {
 func busyWith(runID, conversationID string) error {
 	return fault.New(fault.RunActive, "A response is in progress in this conversation.").
 		With("code", codeBusy).With("run_id", runID).With("conversation_id", conversationID)
-}
-
-// discard deletes the session that was created for a run that did not start. That of a
-// request with an Idempotency-Key stays: the same request may have started a run in it at
-// the same time, and finds it when it is repeated.
-func (c *creation) discard(ctx context.Context, of session.Session) {
-	if c.body != "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReadTime)
-	defer cancel()
-	err := c.Sessions.Delete(ctx, of.UserID, of.ID)
-	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
-		c.Log.WarnContext(ctx, "the session of a refused run was not deleted", "session_id", of.ID, "error", err)
-	}
 }

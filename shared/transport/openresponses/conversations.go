@@ -68,10 +68,7 @@ func (s *server) postConversation(w http.ResponseWriter, r *http.Request) error 
 		nonce = id
 	}
 	fresh := session.New{ID: newConversation(id), UserID: access.CallerOf(r.Context()).UserID, Metadata: metadata, Nonce: nonce}
-	if err := fresh.Validate(); err != nil {
-		return err
-	}
-	of, err := s.Sessions.Create(r.Context(), fresh)
+	of, err := s.Create(r.Context(), fresh)
 	if err != nil {
 		return err
 	}

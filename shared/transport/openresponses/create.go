@@ -108,9 +108,5 @@ func hash(texts ...string) string {
 
 // createSession creates the session of a response without a conversation.
 func (c *creation) createSession(ctx context.Context) (session.Session, error) {
-	fresh := session.New{ID: c.session, UserID: access.CallerOf(ctx).UserID, Agent: c.req.Model, Nonce: c.nonce}
-	if err := fresh.Validate(); err != nil {
-		return session.Session{}, err
-	}
-	return c.Sessions.Create(ctx, fresh)
+	return c.Create(ctx, session.New{ID: c.session, UserID: access.CallerOf(ctx).UserID, Agent: c.req.Model, Nonce: c.nonce})
 }
