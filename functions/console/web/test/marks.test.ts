@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { firstMatch, piecesOf } from '../src/store/marks';
 import { matching } from '../src/ui/palette/match';
 import type { PaletteEntry } from '../src/ui/palette/registry';
-import { piecesOf } from '../src/ui/search/marks';
 
 const marked = (text: string, query: string): string =>
   piecesOf(text, query)
@@ -49,4 +49,12 @@ test('an entry of the palette is found by any of its words', () => {
     ['Chats', 'Anything'],
   ]);
   expect(titles('zzz')).toEqual([['Chats', 'Anything']]);
+});
+
+test('the first of the words is where a text matches, if it has all of them', () => {
+  expect(firstMatch('One two, three', 'thr two')).toBe(4);
+  expect(firstMatch('One two, three', 'two four')).toBeNull();
+  expect(firstMatch('Crème brûlée', 'brule')).toBe(6);
+  expect(firstMatch('anyone', 'one')).toBeNull();
+  expect(firstMatch('One', '?')).toBeNull();
 });

@@ -38,7 +38,7 @@ async function begin(api: Api, text: string, contextId = '', waits = true): Prom
 async function openSettings(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Session options' }).click();
   await page.getByRole('menuitem', { name: 'Session settings' }).click();
-  await page.getByRole('link', { name: 'A2A notifications' }).click();
+  await page.getByRole('link', { name: 'Notifications of other servers' }).click();
 }
 
 onScreens(ALL, ({ width, resize }) => {

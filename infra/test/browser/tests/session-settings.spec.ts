@@ -50,7 +50,7 @@ onScreens(ALL, ({ width, resize }) => {
 
     await open();
     await expect(dialog.getByRole('radio', { name: /deleted after 7 days/ })).toBeChecked();
-    await dialog.getByRole('radio', { name: /As its agent/ }).check();
+    await dialog.getByRole('radio', { name: /As long as all chats/ }).check();
     await save.click();
     await expect(dialog).toHaveCount(0);
     expect(await api.session(id)).not.toHaveProperty('retention');

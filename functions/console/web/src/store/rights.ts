@@ -12,13 +12,15 @@ export interface Rights {
   own: boolean;
 }
 
-/** The rights to a session; none until it is known. */
+const NONE: Rights = { mine: null, write: false, own: false };
+const OWNER: Rights = { mine: true, write: true, own: true };
+const WRITER: Rights = { mine: false, write: true, own: false };
+const READER: Rights = { mine: false, write: false, own: false };
+
+/** The rights to a session; none until it is known. The same rights are the same object. */
 export function rightsOf(session: ListedSession | null): Rights {
-  if (!session) return { mine: null, write: false, own: false };
+  if (!session) return NONE;
   const { access } = session; // absent for the owner
-  return {
-    mine: access === undefined,
-    write: access === undefined || access === 'write',
-    own: access === undefined,
-  };
+  if (access === undefined) return OWNER;
+  return access === 'write' ? WRITER : READER;
 }

@@ -1,10 +1,11 @@
 // The context of all components.
 
-import { type Signal, signal } from '@preact/signals';
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { App } from '../store/app';
 import type { ListKind } from '../store/sessions';
+import { mediaSignal } from './kit/hooks';
 import { sidebarFolded } from './kit/sidebar';
 
 /** State of the page itself, independent of its content. */
@@ -15,6 +16,8 @@ export interface View {
   drawer: Signal<boolean>;
   /** Whether the list of sessions is hidden, on wide screens. */
   folded: Signal<boolean>;
+  /** Whether the screen is touched, so that nothing is hovered over. */
+  touch: ReadonlySignal<boolean>;
   /** Which list of sessions is shown. */
   list: Signal<ListKind>;
   /** The open tab of the side panel; '' while the panel is closed. */
@@ -29,6 +32,7 @@ export const createView = (): View => ({
   dialog: signal<VNode | null>(null),
   drawer: signal(false),
   folded: sidebarFolded(),
+  touch: mediaSignal('(hover: none)'),
   list: signal<ListKind>('mine'),
   panel: signal(''),
   moment: signal(''),

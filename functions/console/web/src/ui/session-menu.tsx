@@ -48,20 +48,20 @@ export function useSessionMenu(session: ListedSession): MenuItem[] {
   const pinned = isPinned(session);
   return [
     {
-      id: 'pin',
-      label: pinned ? 'Unpin' : 'Pin',
-      icon: pinned ? PinOff : Pin,
-      run: () => {
-        app.pin(session.id, !pinned).catch((error) => app.toasts.fail(error));
-      },
-    },
-    {
       id: 'rename',
       label: 'Rename',
       icon: Pencil,
       preload: Rename.preload,
       run: () => {
         dialog.value = <Rename session={session} />;
+      },
+    },
+    {
+      id: 'pin',
+      label: pinned ? 'Unpin' : 'Pin',
+      icon: pinned ? PinOff : Pin,
+      run: () => {
+        app.pin(session.id, !pinned).catch((error) => app.toasts.fail(error));
       },
     },
     {

@@ -60,14 +60,14 @@ test('quotas are shown with their limits', async ({ api, page }) => {
   api.createSession();
   api.createSession();
   page.open('/settings/usage');
-  await screen.findByRole('heading', { name: 'Sessions' });
-  expect(quota('Sessions')).toHaveTextContent('2, no limit');
+  await screen.findByRole('heading', { name: 'Chats' });
+  expect(quota('Chats')).toHaveTextContent('2, no limit');
   expect(quota('Answers in progress')).toHaveTextContent('0 of 100');
   expect(screen.getByRole('meter', { name: 'Answers in progress' })).toHaveAttribute('max', '100');
   expect(quota('Storage')).toHaveTextContent('no limit');
   api.createSession();
   await page.click('button', 'Refresh');
-  await waitFor(() => expect(quota('Sessions')).toHaveTextContent('3, no limit'));
+  await waitFor(() => expect(quota('Chats')).toHaveTextContent('3, no limit'));
 });
 
 test('a lost connection is said, and the section is read again when it is back', async ({
@@ -76,7 +76,7 @@ test('a lost connection is said, and the section is read again when it is back',
 }) => {
   usage(api);
   page.open('/settings/usage');
-  await screen.findByRole('heading', { name: 'Sessions' });
+  await screen.findByRole('heading', { name: 'Chats' });
   let lost = true;
   api.on('GET /me/usage', (_, next) => {
     if (lost) throw new TypeError('Failed to fetch');
@@ -87,11 +87,11 @@ test('a lost connection is said, and the section is read again when it is back',
   await vi.advanceTimersByTimeAsync(70_000); // what is safe is tried again for a minute
   vi.useRealTimers();
   expect(await screen.findByRole('alert')).toHaveTextContent('The server cannot be reached.');
-  expect(quota('Sessions')).toHaveTextContent('0, no limit');
+  expect(quota('Chats')).toHaveTextContent('0, no limit');
   api.createSession();
   lost = false;
   dispatchEvent(new Event('online'));
-  await waitFor(() => expect(quota('Sessions')).toHaveTextContent('1, no limit'));
+  await waitFor(() => expect(quota('Chats')).toHaveTextContent('1, no limit'));
   expect(screen.queryByRole('alert')).toBeNull();
 });
 

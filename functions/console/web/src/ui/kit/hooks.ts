@@ -1,5 +1,6 @@
 // Small hooks shared by several components.
 
+import { type ReadonlySignal, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 
 const NARROW = '(max-width: 52rem)';
@@ -22,6 +23,16 @@ function useMedia(query: string): boolean {
     media.addEventListener('change', update);
     return () => media.removeEventListener('change', update);
   }, [query]);
+  return matches;
+}
+
+/** Whether the screen is as a query says. */
+export function mediaSignal(query: string): ReadonlySignal<boolean> {
+  const media = matchMedia(query);
+  const matches = signal(media.matches);
+  media.addEventListener('change', () => {
+    matches.value = media.matches;
+  });
   return matches;
 }
 

@@ -13,6 +13,8 @@ export interface MenuItem {
   /** Called when the menu opens, to load what `run` shows. */
   preload?: () => void;
   danger?: boolean;
+  /** Whether it is on; absent for what cannot be. */
+  pressed?: boolean;
   disabled?: boolean;
 }
 
@@ -21,9 +23,11 @@ interface Props {
   icon: LucideIcon;
   items: readonly MenuItem[];
   class?: string;
+  /** A line below the items. */
+  note?: string;
 }
 
-export function Menu({ label, icon, items, class: name }: Props) {
+export function Menu({ label, icon, items, class: name, note }: Props) {
   const [open, setOpen] = useState(false);
   const list = useRef<HTMLDivElement>(null);
   const anchor = useRef<HTMLSpanElement>(null);
@@ -36,7 +40,7 @@ export function Menu({ label, icon, items, class: name }: Props) {
     menu.showPopover();
     for (const { preload } of items) preload?.();
     follow();
-    menu.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+    menu.querySelector<HTMLElement>('[role^=menuitem]')?.focus();
     document.addEventListener('scroll', follow, { capture: true, passive: true });
     return () => document.removeEventListener('scroll', follow, { capture: true });
   }, [open]);
@@ -74,10 +78,10 @@ export function Menu({ label, icon, items, class: name }: Props) {
           }}
           onKeyDown={(event) => move(event, close)}
         >
-          {items.map(({ id, label: text, icon: Icon, run, danger, disabled }) => (
+          {items.map(({ id, label: text, icon: Icon, run, danger, pressed, disabled }) => (
             <button
               type="button"
-              role="menuitem"
+              {...roleOf(pressed)}
               tabIndex={-1}
               key={id}
               disabled={disabled}
@@ -91,15 +95,21 @@ export function Menu({ label, icon, items, class: name }: Props) {
               {text}
             </button>
           ))}
+          {note && <div class="menu-note">{note}</div>}
         </div>
       )}
     </span>
   );
 }
 
+const roleOf = (pressed: boolean | undefined) =>
+  pressed === undefined
+    ? ({ role: 'menuitem' } as const)
+    : ({ role: 'menuitemcheckbox', 'aria-checked': pressed } as const);
+
 function move(event: KeyboardEvent, close: () => void): void {
   const menu = event.currentTarget as HTMLElement;
-  const items = [...menu.querySelectorAll<HTMLElement>('[role=menuitem]:not(:disabled)')];
+  const items = [...menu.querySelectorAll<HTMLElement>('[role^=menuitem]:not(:disabled)')];
   const at = items.indexOf(document.activeElement as HTMLElement);
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
   if (event.key === 'Tab' || event.key === 'Escape') {

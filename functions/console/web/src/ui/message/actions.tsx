@@ -1,14 +1,15 @@
-// The actions of a message: some as buttons, the rest in a menu.
+// The actions of a message: some as buttons, the rest in a menu, which has all of them on touch screens.
 
 import { Copy, Ellipsis } from 'lucide-preact';
 import { textOf } from '../../store/message';
+import { useView } from '../context';
+import { useFeedback } from '../feedback/feedback';
 import { useCopy } from '../kit/copy';
 import { IconButton } from '../kit/icon-button';
 import { lazy } from '../kit/lazy';
-import { Menu } from '../kit/menu';
+import { Menu, type MenuItem } from '../kit/menu';
 import { exact } from '../kit/time';
-import { Edit, Regenerate } from './again';
-import { footers } from './extras';
+import { useEditItems, useRegenerateItems } from './again';
 import { useMessageMenu } from './menu';
 import type { MessageProps } from './message';
 import { Switcher } from './switcher';
@@ -17,24 +18,51 @@ const Tokens = lazy(() => import('./tokens').then((m) => m.Tokens));
 
 export function Actions(props: MessageProps) {
   const { message, turn, last } = props;
+  const { touch } = useView();
   const copy = useCopy();
-  const items = useMessageMenu(props);
   const text = textOf(message);
+  const ended = last && turn.outcome !== 'running';
+  const feedback = useFeedback(props, ended);
+  const copying = { id: 'copy', label: 'Copy', icon: Copy, run: () => void copy(text) };
+  const buttons: MenuItem[] = [
+    ...feedback.items,
+    ...(text ? [copying] : []),
+    ...useEditItems(props),
+    ...useRegenerateItems(props),
+  ];
+  const rest = useMessageMenu(props);
+  const items = touch.value ? [...buttons, ...rest] : rest;
+  const time = exact(message.event.created_time);
   return (
-    <footer class="actions">
-      {last &&
-        turn.outcome !== 'running' &&
-        footers.map((Footer) => <Footer key={Footer.name} {...props} />)}
-      {text && <IconButton icon={Copy} label="Copy" size={16} onClick={() => void copy(text)} />}
-      <Edit {...props} />
-      <Regenerate {...props} />
-      {items.length > 0 && <Menu label="More" icon={Ellipsis} items={items} />}
-      <time dateTime={new Date(message.event.created_time).toISOString()}>
-        {exact(message.event.created_time)}
-      </time>
-      {last && turn.outcome !== 'running' && telling(props) && <Tokens {...props} />}
+    <footer class="actions" data-actions={message.id}>
+      {!touch.value && buttons.map((item) => <ActionButton key={item.id} {...item} />)}
+      {items.length > 0 && (
+        <Menu label="More" icon={Ellipsis} items={items} note={touch.value ? time : ''} />
+      )}
+      {!touch.value && (
+        <time dateTime={new Date(message.event.created_time).toISOString()}>{time}</time>
+      )}
+      {feedback.note}
+      {ended && telling(props) && <Tokens {...props} />}
       <Switcher {...props} />
     </footer>
+  );
+}
+
+function ActionButton({ id, label, icon, run, preload, pressed, disabled }: MenuItem) {
+  return (
+    <IconButton
+      icon={icon}
+      label={label}
+      size={16}
+      class={pressed === undefined ? '' : 'thumb'}
+      data-action={id}
+      aria-pressed={pressed}
+      disabled={disabled}
+      onPointerEnter={preload}
+      onFocus={preload}
+      onClick={run}
+    />
   );
 }
 

@@ -1,12 +1,12 @@
-// The buttons that ask a question anew: edited, or as it was for another answer.
+// The actions that ask a question anew: edited, or as it was for another answer.
 
 import { Pencil, RotateCcw } from 'lucide-preact';
 import { useContext } from 'preact/hooks';
 import { isQuestion } from '../../store/message';
 import { inputOf } from '../../store/turns';
 import { HistoryContext } from '../history/place';
-import { IconButton } from '../kit/icon-button';
 import { lazy } from '../kit/lazy';
+import type { MenuItem } from '../kit/menu';
 import type { MessageProps } from './message';
 
 export const Editor = lazy(() => import('./editor').then((m) => m.Editor));
@@ -17,38 +17,36 @@ export function useEditing({ chat, message }: MessageProps): boolean {
   return history === null && chat.revision.editing.value === message.id;
 }
 
-export function Edit({ chat, message }: MessageProps) {
+export function useEditItems({ chat, message }: MessageProps): MenuItem[] {
   const history = useContext(HistoryContext);
   const stored = message.invocation !== 'pending';
-  if (history || !stored || !chat.rights.value.write || !isQuestion(message)) return null;
-  return (
-    <IconButton
-      icon={Pencil}
-      label="Edit"
-      size={16}
-      data-edit={message.id}
-      disabled={chat.sending.value}
-      onPointerEnter={Editor.preload}
-      onFocus={Editor.preload}
-      onClick={() => chat.revision.edit(message)}
-    />
-  );
+  if (history || !stored || !chat.rights.value.write || !isQuestion(message)) return [];
+  return [
+    {
+      id: 'edit',
+      label: 'Edit',
+      icon: Pencil,
+      disabled: chat.sending.value,
+      preload: Editor.preload,
+      run: () => chat.revision.edit(message),
+    },
+  ];
 }
 
-export function Regenerate({ chat, turn, last }: MessageProps) {
+export function useRegenerateItems({ chat, turn, last }: MessageProps): MenuItem[] {
   const history = useContext(HistoryContext);
   const { outcome } = turn;
   const newest = chat.newest.value === turn.invocation;
   const offered = outcome === 'running' || (outcome === 'failed' && newest); // see Failure
-  if (history || !last || offered || !chat.rights.value.write) return null;
-  if (!turn.cut && inputOf(turn).length === 0) return null;
-  return (
-    <IconButton
-      icon={RotateCcw}
-      label={outcome === 'stopped' ? 'Ask again' : 'Regenerate'}
-      size={16}
-      disabled={chat.sending.value}
-      onClick={() => void chat.revision.regenerate(turn)}
-    />
-  );
+  if (history || !last || offered || !chat.rights.value.write) return [];
+  if (!turn.cut && inputOf(turn).length === 0) return [];
+  return [
+    {
+      id: 'regenerate',
+      label: outcome === 'stopped' ? 'Ask again' : 'Regenerate',
+      icon: RotateCcw,
+      disabled: chat.sending.value,
+      run: () => void chat.revision.regenerate(turn),
+    },
+  ];
 }

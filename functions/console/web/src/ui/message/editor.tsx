@@ -31,7 +31,9 @@ export function Editor({ chat, message }: Props) {
 
   const cancel = () => {
     revision.cancel();
-    focusLater(`[data-edit="${CSS.escape(message.id)}"]`);
+    focusLater(
+      `[data-actions="${CSS.escape(message.id)}"] :is([data-action=edit], [aria-haspopup])`,
+    );
   };
   const send = () => {
     if (!ready) return;

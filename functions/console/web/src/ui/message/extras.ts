@@ -1,15 +1,11 @@
-// Components below a message's text and at the end of a turn. A feature adds its component here,
-// which decides from the message and its turn whether to show anything.
+// Components below a message's text. A feature adds its component here, which decides from the message
+// and its turn whether to show anything.
 
 import type { ComponentType } from 'preact';
 import { ArtifactChips } from '../artifact/chips';
-import { Feedback } from '../feedback/feedback';
 import { Questions } from '../questions/questions';
 import { Changes } from './changes';
 import type { MessageProps } from './message';
 
 /** Below the text of each message. */
 export const extras: readonly ComponentType<MessageProps>[] = [Questions, Changes, ArtifactChips];
-
-/** Before the buttons of a finished turn's last message. */
-export const footers: readonly ComponentType<MessageProps>[] = [Feedback];

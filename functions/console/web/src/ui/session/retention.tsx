@@ -42,7 +42,7 @@ export function RetentionField({ session }: { session: Session }) {
   const choices = [
     ['same', `As it is: ${now.charAt(0).toLowerCase()}${now.slice(1)}`],
     ['own', 'Delete it after a time without activity'],
-    ['default', 'As its agent and the deployment say'],
+    ['default', 'As long as all chats with its agent'],
   ];
   return (
     <Group legend="How long it is kept" pointer="/retention">

@@ -45,7 +45,7 @@ export function SessionSettings({ id }: { id: string }) {
               <Fields session={value} save={(change) => save(change, etag)} close={close} />
               <Facts session={value} />
               <Link href={notificationsPath(id)} class="button small" onClick={close}>
-                A2A notifications
+                Notifications of other servers
               </Link>
             </>
           )}
@@ -79,7 +79,7 @@ function Fields({ session, save, close }: FieldsProps) {
       <Field
         label="Metadata"
         name="metadata"
-        hint="A JSON object for programs, such as the origin of the session."
+        hint="For programs, such as where the chat comes from: a JSON object."
         control={(props) => (
           <textarea
             {...props}
@@ -121,10 +121,15 @@ function Facts({ session }: { session: Session }) {
       <dd>{exact(session.created_time)}</dd>
       <dt>Last activity</dt>
       <dd>{exact(session.updated_time)}</dd>
-      <dt>Entries</dt>
+      <dt>Events</dt>
       <dd>
-        {session.head_seq}, rewound {session.epoch === 1 ? 'once' : `${session.epoch} times`}
+        {session.head_seq}, {rewinds(session.epoch)}
       </dd>
     </dl>
   );
+}
+
+function rewinds(epoch: number): string {
+  if (epoch === 0) return 'never rewound';
+  return epoch === 1 ? 'rewound once' : `rewound ${epoch} times`;
 }

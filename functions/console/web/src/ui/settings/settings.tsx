@@ -1,5 +1,6 @@
 // The settings: a list of sections, and the one in the address.
 
+import { useEffect, useRef } from 'preact/hooks';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter-preact';
 import { Bar } from '../chat/header';
 import '../../styles/settings.css';
@@ -84,8 +85,14 @@ export function Settings() {
 
 function Sections() {
   const [path] = useLocation();
+  const element = useRef<HTMLElement>(null);
+  // On narrow screens the sections are in a line, which may be longer than the screen
+  useEffect(() => {
+    const here = element.current?.querySelector('[aria-current]');
+    here?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [path]);
   return (
-    <nav class="settings-nav" aria-label="Settings">
+    <nav ref={element} class="settings-nav" aria-label="Settings">
       <ul>
         {SECTIONS.map(({ id, title, icon: Icon }) => {
           const href = `/settings/${id}`;

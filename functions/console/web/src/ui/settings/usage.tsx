@@ -13,14 +13,14 @@ const number = (value: number): string => value.toLocaleString();
 const QUOTAS = [
   {
     name: 'sessions',
-    title: 'Sessions',
-    hint: 'All sessions that you own, forks included.',
+    title: 'Chats',
+    hint: 'All chats that you own, forks included.',
     text: number,
   },
   {
     name: 'runs',
     title: 'Answers in progress',
-    hint: 'Runs of agents that are active at the moment, in all sessions.',
+    hint: 'Answers that are being written at the moment, in all chats.',
     text: number,
   },
   {
@@ -31,8 +31,8 @@ const QUOTAS = [
   },
   {
     name: 'streams',
-    title: 'Open streams',
-    hint: 'Connections by server-sent events and A2A. They are counted only where there is a limit.',
+    title: 'Open connections',
+    hint: 'Programs that receive answers as they are written. They are counted only where there is a limit.',
     text: number,
   },
 ] as const;

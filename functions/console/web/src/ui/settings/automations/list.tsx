@@ -27,7 +27,7 @@ export function Automations() {
       }
     >
       <p class="hint">
-        An automation asks an agent when something happens in your sessions.
+        An automation asks an agent when something happens in your chats.
         {full && ` ${MOST} automations are the most that a user can have.`}
       </p>
       <Shown of={automations}>

@@ -20,7 +20,7 @@ export function NewNotification({ session }: { session: string }) {
   const task = params.get('task') ?? '';
   const back = notificationsPath(session, agent);
   return (
-    <Section title="Notify a server" back={{ href: back, label: 'A2A notifications' }}>
+    <Section title="Notify a server" back={{ href: back, label: 'Notifications' }}>
       <p class="hint">
         It is sent each step and artifact of the task, and how it ends, from now on. The same
         address again replaces what is sent with it.

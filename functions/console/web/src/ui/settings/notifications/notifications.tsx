@@ -19,7 +19,7 @@ export function Notifications({ session: id }: { session: string }) {
     return session;
   });
   return (
-    <Section title="A2A notifications" back={{ href: addressOf(id), label: 'Chat' }}>
+    <Section title="Notifications of other servers" back={{ href: addressOf(id), label: 'Chat' }}>
       <p class="hint">
         Answers that were asked for over the Agent2Agent protocol notify servers of their progress,
         those that their client has named and those that you add here. All end with the chat.

@@ -27,7 +27,8 @@ export function Webhooks() {
       }
     >
       <p class="hint">
-        A webhook notifies your server of events in your sessions, by one signed request for each.
+        A webhook tells a server of yours when something happens in your chats. Its messages are
+        signed, so that the server knows that they are genuine.
         {full && ` ${MOST} webhooks are the most that a user can have.`}
       </p>
       <Shown of={webhooks}>

@@ -13,7 +13,7 @@ const IN_WORD = /[\p{L}\p{N}\p{M}]/u;
 
 /** An excerpt in pieces, of which those with the words of a search are marked. */
 export function piecesOf(text: string, query: string): Piece[] {
-  const words = (plain(query).match(WORDS) ?? []).filter((word) => word !== '');
+  const words = wordsOf(query);
   const { letters, plains } = split(text);
   const marked = letters.map(() => false);
   for (const word of words) mark(marked, plains, word);
@@ -25,6 +25,21 @@ export function piecesOf(text: string, query: string): Piece[] {
   });
   return pieces;
 }
+
+/** Where the first of the words is that are searched for; null if one of them is missing. */
+export function firstMatch(text: string, query: string): number | null {
+  const words = wordsOf(query);
+  const { letters, plains } = split(text);
+  const firsts = words.map((word) => {
+    const marked = letters.map(() => false);
+    mark(marked, plains, word);
+    return marked.indexOf(true);
+  });
+  if (firsts.length === 0 || firsts.includes(-1)) return null;
+  return letters.slice(0, Math.min(...firsts)).join('').length;
+}
+
+const wordsOf = (query: string): string[] => plain(query).match(WORDS) ?? [];
 
 function mark(marked: boolean[], plains: readonly string[], word: string): void {
   const anywhere = WITHOUT_SPACES.test(word);
