@@ -9,11 +9,16 @@ export async function expectGood(page: Page, width: number): Promise<void> {
   await expectAccessible(page);
   const widest = () =>
     page.evaluate(() => {
-      const parts = document.querySelectorAll('.settings, .settings-page, .settings-nav');
+      const parts = document.querySelectorAll('.settings, .settings-page');
       return Math.max(
         document.documentElement.scrollWidth - innerWidth,
         ...[...parts].map((part) => part.scrollWidth - part.clientWidth),
       );
     });
   expect(await widest(), `beyond ${width} pixels`).toBeLessThanOrEqual(0);
+  if (width >= 800) return;
+  const tops = await page
+    .locator('.settings-nav a')
+    .evaluateAll((links) => links.map((link) => link.getBoundingClientRect().top));
+  expect(new Set(tops).size, 'lines of sections').toBeLessThanOrEqual(1);
 }
