@@ -6,13 +6,19 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// Parse reads a content, which must not change any more. Sessions keep contents of every
+// Parse reads a content, whose JSON must not change any more. Sessions keep contents of every
 // shape: what is no list of parts is one part, what is no text is no role, and ok is false
 // for these and if there is a part of another shape.
 func Parse(raw json.RawMessage) (c Content, ok bool) {
+	switch {
+	case jsonx.IsNull(raw):
+		return Content{}, true
+	case !json.Valid(raw):
+		return Content{Parts: []Part{{raw: raw, odd: true}}, raw: raw}, false
+	}
 	odd, list := false, raw
 	of := members{odd: &odd}
-	if json.Valid(raw) && jsonx.IsObject(raw) {
+	if jsonx.IsObject(raw) {
 		of = membersOf(raw, &odd)
 		list = of.all["parts"]
 	}
