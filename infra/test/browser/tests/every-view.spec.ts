@@ -6,6 +6,7 @@ import { test as base } from '../support/test.ts';
 import { expectWhole } from '../support/view-checks.ts';
 import { visit } from '../support/view-steps.ts';
 import { chatViews, messageViews } from '../support/views-chat.ts';
+import { developerViews } from '../support/views-developer.ts';
 import { lastViews, listViews } from '../support/views-lists.ts';
 import { settingsViews } from '../support/views-settings.ts';
 
@@ -21,6 +22,7 @@ const AREAS = {
   chat: chatViews,
   lists: (full: Full, width: number) => [...listViews(full, width), ...lastViews(full)],
   settings: settingsViews,
+  developer: developerViews,
 };
 
 const test = base.extend<object, { full: Full }>({

@@ -95,6 +95,7 @@ test('can be used with the keyboard only', async ({ console, page, family }) => 
   const { row } = await openTree(page);
   await page.getByRole('tab', { name: 'Tree' }).focus();
   await page.keyboard.press('Tab'); // closes the panel
+  await page.keyboard.press('Tab'); // compares branches
   await page.keyboard.press('Tab'); // the wide view
   await page.keyboard.press('Tab');
   await expect(row(/^Three/)).toBeFocused();

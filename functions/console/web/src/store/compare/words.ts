@@ -19,8 +19,17 @@ export function wordsOf(left: string, right: string): Piece[] {
       { text: right, in: 'right' },
     ];
   }
-  return changes.map(({ value, added, removed }) => ({
-    text: value,
-    in: added ? 'right' : removed ? 'left' : 'both',
-  }));
+  const pieces = changes.map(({ value, added, removed }): Piece => {
+    return { text: value, in: added ? 'right' : removed ? 'left' : 'both' };
+  });
+  return pieces.flatMap((piece, i) => {
+    const within = i > 0 && i < pieces.length - 1 && piece.text.trim() === '';
+    return piece.in === 'both' && within ? apart(piece.text) : piece;
+  });
 }
+
+// Blanks between words that differ would only make many pieces of one.
+const apart = (text: string): Piece[] => [
+  { text, in: 'left' },
+  { text, in: 'right' },
+];

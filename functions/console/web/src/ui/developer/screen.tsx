@@ -35,7 +35,7 @@ export function TurnsScreen({ id }: { id: string }) {
           <ArrowLeft size={18} aria-hidden="true" />
         </Link>
         <h1 tabIndex={-1}>
-          <span class="title" dir="auto">
+          <span class="title" title={name}>
             Turns of <bdi>{name}</bdi>
           </span>
         </h1>

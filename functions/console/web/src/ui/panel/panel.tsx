@@ -59,6 +59,7 @@ function Content({ chat, close }: { chat: Chat; close: () => void }) {
               type="button"
               role="tab"
               key={id}
+              title={label}
               id={`tab-${id}`}
               aria-selected={id === tab.id}
               aria-controls="panel-view"
@@ -68,7 +69,7 @@ function Content({ chat, close }: { chat: Chat; close: () => void }) {
               }}
             >
               <Icon size={16} aria-hidden="true" />
-              {label}
+              <span>{label}</span>
             </button>
           ))}
         </div>
