@@ -75,7 +75,7 @@ for (const width of WIDTHS) {
       expect(await widthOf(console.chat)).toBeGreaterThanOrEqual(Math.min(width, 440));
       const close = page.getByRole('button', { name: 'Close the side panel' });
       const tabs = await page.getByRole('tab').all();
-      expect(tabs.length).toBeGreaterThan(4);
+      expect(tabs).toHaveLength(5);
       for (const tab of tabs) expect(await overlap(tab, close), await tab.innerText()).toBe(false);
       const modal = page.locator('.panel:modal');
       await expect(modal).toHaveCount(width <= 1008 ? 1 : 0);
