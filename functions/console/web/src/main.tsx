@@ -2,7 +2,7 @@
 
 import { render } from 'preact';
 import { errorText } from './api/error';
-import { createAuth } from './auth/auth';
+import { createAuth } from './auth/create';
 import { CALLBACK, readConfig } from './config';
 import { App } from './store/app';
 import './styles/index.css';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { firstMatch, piecesOf } from '../src/store/marks';
+import type { PaletteEntry } from '../src/ui/palette/entry';
 import { matching } from '../src/ui/palette/match';
-import type { PaletteEntry } from '../src/ui/palette/registry';
 
 const marked = (text: string, query: string): string =>
   piecesOf(text, query)

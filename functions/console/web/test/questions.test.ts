@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../src/api/types';
-import { Messages } from '../src/store/message';
-import { answerText, questionsOf, responseOf } from '../src/store/questions';
+import { answerText, Messages } from '../src/store/message';
+import { questionsOf, responseOf } from '../src/store/questions';
 import { turnsOf } from '../src/store/turns';
 import { answerOf, fieldsOf } from '../src/ui/questions/schema';
 import { type Answer, event, FakeServer, fakeChat, session } from './fakes';

@@ -1,9 +1,6 @@
 // The signed-in user and the user's tokens.
 
 import type { ReadonlySignal } from '@preact/signals-core';
-import type { Config } from '../config';
-import { DevAuth } from './dev';
-import { NoAuth } from './none';
 
 export interface User {
   /** The id by which others share sessions with the user: the token's `sub`. */
@@ -36,18 +33,5 @@ export class SignedOut extends Error {
   constructor() {
     super('Please sign in again.');
     this.name = 'SignedOut';
-  }
-}
-
-export async function createAuth({ sign_in: settings }: Config): Promise<Auth> {
-  switch (settings.kind) {
-    case 'dev':
-      return new DevAuth(settings.token_url);
-    case 'oidc': {
-      const { OidcAuth } = await import('./oidc');
-      return new OidcAuth(settings);
-    }
-    case 'none':
-      return new NoAuth();
   }
 }

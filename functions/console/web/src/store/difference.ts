@@ -1,5 +1,7 @@
 // What differs between two JSON values: member by member, as deep as both are objects.
 
+import { isObject } from './values';
+
 export interface Difference {
   /** The members that lead to it; empty if the values themselves differ. */
   path: readonly string[];
@@ -19,9 +21,6 @@ export function differences(
   }
   return isSame(before, after) ? [] : [{ path, before, after }];
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function isSame(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other)) return one === other;

@@ -1,7 +1,7 @@
 // Messages: events as shown to users.
 
 import type { Event, RunError } from '../api/types';
-import { answerText } from './questions';
+import { isText, objectOf } from './values';
 
 export interface ToolCall {
   id: string;
@@ -90,6 +90,16 @@ export function textOfInput(events: readonly { content?: unknown }[]): string {
     return part.text ?? (file && (file.display_name || 'a file')) ?? '';
   });
   return texts.filter((text) => text !== '').join('\n\n');
+}
+
+/** An answer in words. */
+export function answerText(response: unknown): string {
+  const { confirmed, result, error, cancelled } = objectOf(response);
+  if (confirmed === true) return 'Approved';
+  if (confirmed === false) return 'Rejected';
+  if (isText(error) || cancelled === true) return 'Declined';
+  if (isText(result)) return result;
+  return JSON.stringify(result === undefined ? response : result) ?? '';
 }
 
 /**

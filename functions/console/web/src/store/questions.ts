@@ -3,6 +3,7 @@
 import type { Event, InputEvent } from '../api/types';
 import type { ToolCall } from './message';
 import type { Turn } from './turns';
+import { isObject, isText, objectOf } from './values';
 
 /** What JSON Schema says about an answer, as far as a form can show it. */
 export interface Schema {
@@ -86,7 +87,7 @@ function calledIn(value: unknown): ToolCall | null {
 
 /** What the agent gets for a value: objects as they are, everything else as a result. */
 export function responseOf(value: unknown): Response {
-  return isObject(value) ? (value as Response) : { result: value };
+  return isObject(value) ? value : { result: value };
 }
 
 /** The input that answers questions. */
@@ -97,16 +98,6 @@ export function answering(answers: readonly (readonly [Question, Response])[]): 
   return { author: 'user', content: { role: 'user', parts } };
 }
 
-/** An answer in words. */
-export function answerText(response: unknown): string {
-  const { confirmed, result, error, cancelled } = objectOf(response);
-  if (confirmed === true) return 'Approved';
-  if (confirmed === false) return 'Rejected';
-  if (isText(error) || cancelled === true) return 'Declined';
-  if (isText(result)) return result;
-  return JSON.stringify(result === undefined ? response : result) ?? '';
-}
-
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -115,10 +106,5 @@ function parsed(text: string): unknown {
   }
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.length > 0 && value.every(isText);
-const isObject = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const objectOf = (value: unknown): Record<string, unknown> =>
-  isObject(value) ? (value as Record<string, unknown>) : {};

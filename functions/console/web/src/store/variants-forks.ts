@@ -5,7 +5,7 @@ import type { Api } from '../api/client';
 import { readForks } from '../api/forks';
 import { readRange } from '../api/rewind';
 import type { Event } from '../api/types';
-import type { Chat } from './chat';
+import type { LiveSession } from './live';
 import type { Sessions } from './sessions';
 import { type Candidate, candidatesOf } from './variants-elsewhere';
 import { type Elsewhere, type Mark, markOf } from './variants-model';
@@ -17,13 +17,13 @@ const AT_ONCE = 4; // requests
 
 export class VariantsForks {
   readonly list = signal<readonly Elsewhere[]>([]);
-  readonly #chat: Chat;
+  readonly #chat: LiveSession;
   readonly #api: Api;
   readonly #sessions: Sessions | null;
   readonly #firsts = new Map<string, Elsewhere>();
   #stopped = false;
 
-  constructor(chat: Chat, api: Api, sessions: Sessions | null) {
+  constructor(chat: LiveSession, api: Api, sessions: Sessions | null) {
     this.#chat = chat;
     this.#api = api;
     this.#sessions = sessions;

@@ -4,7 +4,7 @@
 import { computed, effect, signal, untracked } from '@preact/signals-core';
 import type { Api } from '../api/client';
 import { readRange } from '../api/rewind';
-import type { Chat } from './chat';
+import type { LiveSession } from './live';
 import { type Mark, markOf } from './variants-model';
 
 /** Entries that are read at most: questions before them show no variants. */
@@ -21,12 +21,12 @@ interface Read {
 export class VariantsLog {
   // Before the first rewind, the chat is the log
   readonly read = signal<Read>({ marks: [], from: 0, to: 0, epoch: 0 });
-  readonly #chat: Chat;
+  readonly #chat: LiveSession;
   readonly #api: Api;
   #reading: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(chat: Chat, api: Api) {
+  constructor(chat: LiveSession, api: Api) {
     this.#chat = chat;
     this.#api = api;
   }

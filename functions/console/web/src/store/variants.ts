@@ -1,15 +1,22 @@
 // The variants of the questions of a chat, kept up to date, and the way from one to another.
 
-import { computed, signal } from '@preact/signals-core';
+import { computed, type ReadonlySignal, signal } from '@preact/signals-core';
 import { ConflictError } from 'rethread';
 import { type Api, uid } from '../api/client';
 import { rewindSession } from '../api/rewind';
-import type { Chat } from './chat';
+import type { LiveSession } from './live';
 import type { Sessions } from './sessions';
 import type { Toasts } from './toasts';
+import type { Undo } from './undo';
 import { VariantsForks } from './variants-forks';
 import { VariantsLog } from './variants-log';
 import { type Group, groupsOf, type Variant } from './variants-model';
+
+/** What variants need of the chat. */
+interface Asked extends LiveSession {
+  readonly running: ReadonlySignal<boolean>;
+  readonly undo: Undo;
+}
 
 interface VariantsDeps {
   api: Api;
@@ -26,7 +33,7 @@ export class Variants {
   readonly log: VariantsLog;
   readonly forks: VariantsForks;
 
-  readonly #chat: Chat;
+  readonly #chat: Asked;
   readonly #deps: VariantsDeps;
   // A growing answer changes no variants
   readonly #shown = computed(() => {
@@ -35,7 +42,7 @@ export class Variants {
   });
   #before: ReadonlyMap<string, Group> = new Map();
 
-  constructor(chat: Chat, deps: VariantsDeps) {
+  constructor(chat: Asked, deps: VariantsDeps) {
     this.#chat = chat;
     this.#deps = deps;
     this.log = new VariantsLog(chat, deps.api);

@@ -6,7 +6,7 @@ import { readArtifact } from '../../api/artifacts';
 import { readable, versionName } from '../../store/artifacts';
 import { useApp, useView } from '../context';
 import { lazy } from '../kit/lazy';
-import type { MessageProps } from '../message/message';
+import type { MessageProps } from '../message/props';
 import { isPictureName } from './kind';
 
 const ArtifactPicture = lazy(() => import('./picture').then((m) => m.ArtifactPicture));

@@ -7,7 +7,7 @@ import type { FeedbackType } from '../../api/tasks';
 import type { Given } from '../../store/tasks';
 import { usePlace } from '../history/place';
 import type { MenuItem } from '../kit/menu';
-import type { MessageProps } from '../message/message';
+import type { MessageProps } from '../message/props';
 import { FeedbackNote } from './note';
 
 const THUMBS = [

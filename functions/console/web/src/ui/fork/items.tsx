@@ -6,7 +6,7 @@ import { useView } from '../context';
 import { questionOf, usePlace } from '../history/place';
 import { lazy } from '../kit/lazy';
 import type { MenuItem } from '../kit/menu';
-import type { MessageProps } from '../message/message';
+import type { MessageProps } from '../message/props';
 
 const ForkDialog = lazy(() => import('./dialog').then((m) => m.ForkDialog), 'dialog');
 

@@ -6,7 +6,7 @@ import type { Chat } from '../../store/chat';
 import type { History } from '../../store/history';
 import { type Message, textOf } from '../../store/message';
 import type { Turn } from '../../store/turns';
-import type { MessageProps } from '../message/message';
+import type { MessageProps } from '../message/props';
 
 /** The complete log, provided to messages in the history view. */
 export const HistoryContext = createContext<History | null>(null);

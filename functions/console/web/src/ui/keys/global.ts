@@ -5,8 +5,9 @@ import { useLocation } from 'wouter-preact';
 import type { App } from '../../store/app';
 import { useApp, useView, type View } from '../context';
 import { toggleSidebar } from '../kit/sidebar';
-import { openKeys, openPalette } from '../palette/open';
+import { openPalette } from '../palette/open';
 import { focusSearch } from '../sidebar/focus';
+import { openKeys } from './open';
 import { bindings, type KeyId, pressed } from './registry';
 
 interface Page {

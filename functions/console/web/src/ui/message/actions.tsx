@@ -11,7 +11,7 @@ import { Menu, type MenuItem } from '../kit/menu';
 import { exact } from '../kit/time';
 import { useEditItems, useRegenerateItems } from './again';
 import { useMessageMenu } from './menu';
-import type { MessageProps } from './message';
+import type { MessageProps } from './props';
 import { Switcher } from './switcher';
 
 const Tokens = lazy(() => import('./tokens').then((m) => m.Tokens));

@@ -7,7 +7,7 @@ import { inputOf } from '../../store/turns';
 import { HistoryContext } from '../history/place';
 import { lazy } from '../kit/lazy';
 import type { MenuItem } from '../kit/menu';
-import type { MessageProps } from './message';
+import type { MessageProps } from './props';
 
 export const Editor = lazy(() => import('./editor').then((m) => m.Editor));
 

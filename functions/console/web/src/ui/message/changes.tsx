@@ -1,7 +1,7 @@
 // The state changed by a message.
 
 import { Database } from 'lucide-preact';
-import type { MessageProps } from './message';
+import type { MessageProps } from './props';
 
 export function Changes({ message }: MessageProps) {
   const changes = Object.entries(message.event.actions?.state_delta ?? {});

@@ -5,7 +5,7 @@ import type { ComponentType } from 'preact';
 import { ArtifactChips } from '../artifact/chips';
 import { Questions } from '../questions/questions';
 import { Changes } from './changes';
-import type { MessageProps } from './message';
+import type { MessageProps } from './props';
 
 /** Below the text of each message. */
 export const extras: readonly ComponentType<MessageProps>[] = [Questions, Changes, ArtifactChips];

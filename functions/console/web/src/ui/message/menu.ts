@@ -5,7 +5,7 @@ import { useForkItems } from '../fork/items';
 import type { MenuItem } from '../kit/menu';
 import { useStateItem } from '../panel/state-item';
 import { useRewindItems } from '../rewind/items';
-import type { MessageProps } from './message';
+import type { MessageProps } from './props';
 
 export function useMessageMenu(props: MessageProps): MenuItem[] {
   return [...useRewindItems(props), ...useForkItems(props), ...useStateItem(props)];

@@ -3,28 +3,19 @@
 import { memo } from 'preact/compat';
 import { agentName } from '../../store/agents';
 import { grouped } from '../../store/calls';
-import type { Chat } from '../../store/chat';
 import { type Block, isQuestion, type Message } from '../../store/message';
-import type { Turn } from '../../store/turns';
 import { Failure } from '../chat/failure';
 import { lazy } from '../kit/lazy';
 import { Markdown } from '../markdown/markdown';
 import { Actions } from './actions';
 import { Editor, useEditing } from './again';
 import { extras } from './extras';
+import type { MessageProps } from './props';
 import { Said } from './said';
 import { Thought } from './thought';
 
 const FilePart = lazy(() => import('./file').then((m) => m.FilePart));
 const Tools = lazy(() => import('./tools').then((m) => m.Tools));
-
-export interface MessageProps {
-  chat: Chat;
-  message: Message;
-  turn: Turn;
-  /** Whether it bears the buttons of its turn. */
-  last: boolean;
-}
 
 export const MessageView = memo((props: MessageProps) => {
   const { message, turn, last } = props;

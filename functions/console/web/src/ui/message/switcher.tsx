@@ -11,7 +11,7 @@ import { comparePath } from '../compare/address';
 import { useShow } from '../history/address';
 import { HistoryContext } from '../history/place';
 import { IconButton } from '../kit/icon-button';
-import type { MessageProps } from './message';
+import type { MessageProps } from './props';
 
 export function Switcher(props: MessageProps) {
   const { chat, message, turn } = props;

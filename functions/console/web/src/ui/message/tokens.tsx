@@ -1,7 +1,7 @@
 // The tokens that an answer has used, where its agent tells.
 
 import { type Usage, usageOf } from '../../store/usage';
-import type { MessageProps } from './message';
+import type { MessageProps } from './props';
 
 export function Tokens({ chat, turn }: MessageProps) {
   if (turn.cut) return null; // the sum would be of a part

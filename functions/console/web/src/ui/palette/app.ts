@@ -4,10 +4,10 @@ import { Keyboard, LogOut, Monitor, Moon, PanelLeft, SquarePen, Sun } from 'luci
 import { useLocation } from 'wouter-preact';
 import type { Theme } from '../../store/theme';
 import { useApp, useView } from '../context';
+import { openKeys } from '../keys/open';
 import { toggleSidebar } from '../kit/sidebar';
 import { SECTIONS } from '../settings/sections';
-import { openKeys } from './open';
-import type { PaletteEntry, PaletteGroup } from './registry';
+import type { PaletteEntry, PaletteGroup } from './entry';
 
 const THEMES: readonly { theme: Theme; label: string; icon: typeof Sun }[] = [
   { theme: 'light', label: 'Light theme', icon: Sun },

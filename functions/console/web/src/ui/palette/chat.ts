@@ -7,7 +7,7 @@ import { useView } from '../context';
 import { useAddress, useShow } from '../history/address';
 import { panelTabs } from '../panel/tabs';
 import { useSessionMenu } from '../session-menu';
-import type { PaletteEntry, PaletteGroup } from './registry';
+import type { PaletteEntry, PaletteGroup } from './entry';
 
 export function useChatActions(chat: Chat, session: ListedSession): PaletteGroup {
   const { panel } = useView();

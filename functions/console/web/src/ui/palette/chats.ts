@@ -6,7 +6,7 @@ import type { ListedSession } from '../../api/types';
 import { Finder } from '../../store/finder';
 import { useApp } from '../context';
 import { useShow } from '../history/address';
-import type { PaletteEntry, PaletteGroup } from './registry';
+import type { PaletteEntry, PaletteGroup } from './entry';
 
 export function useChats(query: string): PaletteGroup {
   return useGroup(query, 'Chats', false, ({ fork }) => ({ icon: fork ? GitFork : MessageSquare }));

@@ -1,6 +1,6 @@
 // Which entries have the words that were typed.
 
-import type { PaletteEntry, PaletteGroup } from './registry';
+import type { PaletteEntry, PaletteGroup } from './entry';
 
 /** The groups with the entries that contain each word of a text, in any order. */
 export function matching(groups: readonly PaletteGroup[], query: string): PaletteGroup[] {

@@ -3,7 +3,7 @@
 import { TextSearch } from 'lucide-preact';
 import { useLocation } from 'wouter-preact';
 import { searchPath } from '../search/address';
-import type { PaletteGroup } from './registry';
+import type { PaletteGroup } from './entry';
 
 export function useMessageSearch(query: string): PaletteGroup {
   const [, navigate] = useLocation();

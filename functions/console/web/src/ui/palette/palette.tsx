@@ -8,8 +8,9 @@ import { useApp } from '../context';
 import { Keys } from '../keys/names';
 import { pressed } from '../keys/registry';
 import { Modal } from '../kit/modal';
+import type { PaletteEntry, PaletteGroup } from './entry';
 import { matching } from './match';
-import { chatSources, type PaletteEntry, type PaletteGroup, sources } from './registry';
+import { chatSources, sources } from './registry';
 import './palette.css';
 
 export function Palette() {

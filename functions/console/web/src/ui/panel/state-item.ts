@@ -4,7 +4,7 @@ import { Database } from 'lucide-preact';
 import { useView } from '../context';
 import { usePlace } from '../history/place';
 import type { MenuItem } from '../kit/menu';
-import type { MessageProps } from '../message/message';
+import type { MessageProps } from '../message/props';
 
 export function useStateItem(props: MessageProps): MenuItem[] {
   const { panel, moment } = useView();

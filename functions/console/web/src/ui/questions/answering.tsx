@@ -1,7 +1,8 @@
 // The forms that answer the agent's questions, and the button that sends several answers together.
 
 import type { Chat } from '../../store/chat';
-import { answerText, type Question } from '../../store/questions';
+import { answerText } from '../../store/message';
+import type { Question } from '../../store/questions';
 import { QuestionForm } from './form';
 import './questions.css';
 

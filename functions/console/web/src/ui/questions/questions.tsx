@@ -1,7 +1,7 @@
 // The agent's open questions, below the message that asks them.
 
 import { lazy } from '../kit/lazy';
-import type { MessageProps } from '../message/message';
+import type { MessageProps } from '../message/props';
 
 const Answering = lazy(() => import('./answering').then((m) => m.Answering));
 

@@ -7,7 +7,7 @@ import { useView } from '../context';
 import { type Place, questionOf, usePlace } from '../history/place';
 import { lazy } from '../kit/lazy';
 import type { MenuItem } from '../kit/menu';
-import type { MessageProps } from '../message/message';
+import type { MessageProps } from '../message/props';
 
 const RewindDialog = lazy(() => import('./dialog').then((m) => m.RewindDialog), 'dialog');
 
