@@ -44,7 +44,7 @@ type Observer struct {
 func serve(log *slog.Logger, handler any) {
 	limitMemory(os.Getenv)
 	ctx := context.Background()
-	tracer, err := tracing.New(ctx, os.Getenv)
+	tracer, err := tracing.New(os.Getenv)
 	if err != nil { // a wrong configuration of tracing must not stop the system
 		log.ErrorContext(ctx, "tracing is disabled", "error", err)
 	}

@@ -12,12 +12,11 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/uuid"
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	traces "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/rethread/rethread/infra/test/e2e"
+	"github.com/rethread/rethread/infra/test/otlp"
 )
 
 // spans collects the functions' traces, as a receiver of OTLP over HTTP.
@@ -47,8 +46,8 @@ func newSpans(t *testing.T) *spans {
 // ServeHTTP implements http.Handler.
 func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
-	var req collector.ExportTraceServiceRequest
-	if err != nil || r.URL.Path != "/v1/traces" || proto.Unmarshal(body, &req) != nil {
+	req, parseErr := otlp.Parse(body)
+	if err != nil || parseErr != nil || r.URL.Path != "/v1/traces" {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}

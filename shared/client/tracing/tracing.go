@@ -13,7 +13,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -35,11 +34,11 @@ type Tracer struct{ provider *sdk.TracerProvider }
 // with the headers of OTEL_EXPORTER_OTLP_HEADERS; without an endpoint it exports
 // nothing. OTEL_TRACES_SAMPLER selects the traces, by default all
 // (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
-func New(ctx context.Context, getenv func(string) string) (Tracer, error) {
+func New(getenv func(string) string) (Tracer, error) {
 	if getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" {
 		return Tracer{}, nil
 	}
-	exporter, err := otlptracehttp.New(ctx)
+	exporter, err := newExporter(getenv)
 	if err != nil {
 		return Tracer{}, fmt.Errorf("export spans: %w", err)
 	}

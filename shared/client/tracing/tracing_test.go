@@ -13,9 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/trace"
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	"google.golang.org/protobuf/proto"
 
+	"github.com/rethread/rethread/infra/test/otlp"
 	"github.com/rethread/rethread/shared/client/tracing"
 	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/delivery"
@@ -31,8 +30,8 @@ type receiver struct {
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
-	var spans collector.ExportTraceServiceRequest
-	if err != nil || proto.Unmarshal(body, &spans) != nil {
+	spans, parseErr := otlp.Parse(body)
+	if err != nil || parseErr != nil {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
@@ -80,7 +79,7 @@ func TestTracing(t *testing.T) {
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
-	tracer, err := tracing.New(t.Context(), os.Getenv)
+	tracer, err := tracing.New(os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +132,7 @@ func TestTracing(t *testing.T) {
 
 func TestTracingOff(t *testing.T) {
 	t.Parallel()
-	tracer, err := tracing.New(t.Context(), func(string) string { return "" })
+	tracer, err := tracing.New(func(string) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,5 +143,60 @@ func TestTracingOff(t *testing.T) {
 	}
 	if err := tracer.Flush(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReceivers exports one span to receivers that answer in other ways than once with 200.
+func TestReceivers(t *testing.T) {
+	const tries = 3
+	for name, c := range map[string]struct {
+		answer  func(n int, w http.ResponseWriter)
+		asked   int
+		problem string
+	}{
+		"the first answer is lost": {asked: 2, answer: func(n int, _ http.ResponseWriter) {
+			if n == 1 {
+				panic(http.ErrAbortHandler)
+			}
+		}},
+		"busy for a while": {asked: tries, answer: func(n int, w http.ResponseWriter) {
+			if n < tries {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+		}},
+		"busy":      {asked: tries, problem: "429", answer: func(_ int, w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) }},
+		"refusing":  {asked: 1, problem: "401", answer: func(_ int, w http.ResponseWriter) { w.WriteHeader(http.StatusUnauthorized) }},
+		"rejecting": {asked: 1, problem: "rejected 1", answer: func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"1"}}`) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			var headers []string
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked++
+				headers = append(headers, r.Header.Get("X-Key")+" "+r.Header.Get("Content-Type"))
+				c.answer(asked, w)
+			}))
+			t.Cleanup(server.Close)
+			tracer, err := tracing.New(func(name string) string {
+				return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": server.URL + "/", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%20b, other=c"}[name]
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, span := tracer.Begin(t.Context(), trace.SpanKindServer, "work", "")
+			span.End()
+			err = tracer.Flush(t.Context())
+			if c.problem == "" && err != nil || c.problem != "" && (err == nil || !strings.Contains(err.Error(), c.problem)) {
+				t.Errorf("got the error %v", err)
+			}
+			if asked != c.asked || headers[0] != "a b application/json" {
+				t.Errorf("asked %d times, with %q", asked, headers)
+			}
+		})
+	}
+	for _, bad := range []string{"http://", "collector:4318", "%"} {
+		if _, err := tracing.New(func(string) string { return bad }); err == nil {
+			t.Errorf("%q is taken for an address", bad)
+		}
 	}
 }
