@@ -2,8 +2,23 @@
 // REST API that streams.
 package main
 
-import "github.com/rethread/rethread/shared/boot"
+import (
+	"time"
+
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/client/signing"
+	"github.com/rethread/rethread/shared/transport/a2a"
+)
 
 func main() {
-	boot.StartA2A()
+	boot.Start(func(d boot.Deps) (any, error) {
+		c, err := d.FrontEnd()
+		if err != nil {
+			return nil, err
+		}
+		return boot.Streaming(a2a.New(c, a2a.Config{
+			Tasks: d.Store.Tasks, Links: d.Store.Tasks, Push: d.Store.Pushes, CheckURL: boot.Guard().Check,
+			PublicKeys: signing.New(d.Store.Keys, time.Now).Public, Modified: boot.Deployed(d.Log),
+		}), d.Log, time.Now), nil
+	})
 }

@@ -2,8 +2,19 @@
 // streams.
 package main
 
-import "github.com/rethread/rethread/shared/boot"
+import (
+	"time"
+
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/transport/agui"
+)
 
 func main() {
-	boot.StartAGUI()
+	boot.Start(func(d boot.Deps) (any, error) {
+		c, err := d.FrontEnd()
+		if err != nil {
+			return nil, err
+		}
+		return boot.Streaming(agui.New(c), d.Log, time.Now), nil
+	})
 }

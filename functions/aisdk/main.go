@@ -2,8 +2,19 @@
 // that streams.
 package main
 
-import "github.com/rethread/rethread/shared/boot"
+import (
+	"time"
+
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/transport/aisdk"
+)
 
 func main() {
-	boot.StartAISDK()
+	boot.Start(func(d boot.Deps) (any, error) {
+		c, err := d.FrontEnd()
+		if err != nil {
+			return nil, err
+		}
+		return boot.Streaming(aisdk.New(c), d.Log, time.Now), nil
+	})
 }

@@ -2,8 +2,82 @@
 // accepted.
 package main
 
-import "github.com/rethread/rethread/shared/boot"
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"time"
 
-func main() {
-	boot.StartDeliver()
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/deliveries"
+	"github.com/rethread/rethread/shared/client/httppost"
+	"github.com/rethread/rethread/shared/client/outbound"
+	"github.com/rethread/rethread/shared/client/signing"
+	"github.com/rethread/rethread/shared/client/tracing"
+	"github.com/rethread/rethread/shared/client/webhookhttp"
+	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/compaction"
+	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/transport/a2a"
+)
+
+const (
+	// promptAnswer is how long a target may take to answer unless it is known to be
+	// slow.
+	promptAnswer = 3 * time.Second
+	// behind is the age of a delivery from which its target counts as one that cannot
+	// keep up.
+	behind = 10 * time.Second
+	// turnTime is how long a pass over a lane lasts, turnLease how long it may hold
+	// the lane if the invocation has no deadline.
+	turnTime  = 10 * time.Second
+	turnLease = time.Minute
+)
+
+func main() { boot.Start(wire) }
+
+// wire reads the environment: DELIVERY_BACKOFF is the wait after a first failure,
+// A2A_ISSUER the address in signatures, below which their keys are.
+func wire(d boot.Deps) (any, error) {
+	issuer := os.Getenv("A2A_ISSUER")
+	if issuer == "" {
+		return nil, errors.New("the environment variable A2A_ISSUER must be set")
+	}
+	queue, err := deliveries.AllQueues(d)
+	if err != nil {
+		return nil, err
+	}
+	pace := delivery.DefaultRetryPolicy()
+	if pace.First, err = boot.Duration("DELIVERY_BACKOFF", pace.First, time.Millisecond); err != nil {
+		return nil, err
+	}
+	return boot.Deliver(&delivery.Scheduler{
+		Worker: worker(d, issuer, pace), Lanes: d.Store.Lanes, Waker: queue, Discard: queue,
+		DirectTimeout: promptAnswer, LaneTimeout: outbound.DefaultTimeout, MaxDirectAge: behind, PassTime: turnTime, Lease: turnLease,
+		NewID: uuid.NewString, Log: d.Log,
+	}, queue, d.Log), nil
+}
+
+func worker(d boot.Deps, issuer string, pace delivery.RetryPolicy) *delivery.Worker {
+	store := d.Store.With(stores.WithCompaction(compaction.Rules{})) // compaction speeds up readers, and no reader waits here
+	return &delivery.Worker{
+		Builders: map[delivery.Kind]delivery.MessageBuilder{
+			push.Kind: &a2a.Notifier{
+				Sessions: store.Sessions, Runs: store.Runs, Links: store.Tasks, Targets: store.Pushes,
+				Sign: signing.New(store.Keys, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
+			},
+			webhook.Kind: &webhookhttp.Notifier{Webhooks: store.Webhooks, Now: time.Now},
+		},
+		Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
+			Store: store.Automations, Sessions: store.Sessions, Runs: store.Runs, HasAgent: d.HasAgent, MayCall: d.MayStillCall,
+			Hand: d.StartRun(),
+		}},
+		Poster:  tracing.Poster{Poster: httppost.New(boot.Guard().Client(), time.Now)},
+		Retries: pace, Now: time.Now, Jitter: rand.Float64, Log: d.Log,
+	}
 }

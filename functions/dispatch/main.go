@@ -2,8 +2,8 @@
 // A2A push notifications and automations.
 package main
 
-import "github.com/rethread/rethread/shared/boot"
+import "github.com/rethread/rethread/shared/boot/deliveries"
 
 func main() {
-	boot.StartDispatch()
+	deliveries.StartDispatch()
 }

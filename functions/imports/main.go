@@ -8,7 +8,7 @@ import (
 )
 
 func main() {
-	boot.Start(func(d boot.Deps) any {
-		return boot.HTTP(rest.Import(d.API()))
+	boot.Start(func(d boot.Deps) (any, error) {
+		return boot.HTTP(rest.Import(d.API())), nil
 	})
 }

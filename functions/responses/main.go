@@ -2,8 +2,19 @@
 // a REST API that streams.
 package main
 
-import "github.com/rethread/rethread/shared/boot"
+import (
+	"time"
+
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/transport/openresponses"
+)
 
 func main() {
-	boot.StartResponses()
+	boot.Start(func(d boot.Deps) (any, error) {
+		c, err := d.FrontEnd()
+		if err != nil {
+			return nil, err
+		}
+		return boot.Streaming(openresponses.New(c, d), d.Log, time.Now), nil
+	})
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func main() {
-	boot.Start(func(d boot.Deps) any {
-		return boot.HTTP(rest.Rewind(d.API()))
+	boot.Start(func(d boot.Deps) (any, error) {
+		return boot.HTTP(rest.Rewind(d.API())), nil
 	})
 }

@@ -2,8 +2,8 @@
 // sessions sent.
 package main
 
-import "github.com/rethread/rethread/shared/boot"
+import "github.com/rethread/rethread/shared/boot/deliveries"
 
 func main() {
-	boot.StartWebhooks()
+	deliveries.StartWebhooks()
 }

@@ -34,18 +34,14 @@ type Deps struct {
 	// agents are the agents configured in AGENTS. Only the runner can call them,
 	// because only it has the secrets.
 	agents agentconfig.Agents
-	lease  time.Duration // of a run
+	Lease  time.Duration // of a run
 }
 
 // Start runs a function until Lambda stops it: it makes the dependencies once for all
 // invocations, and passes invocations to the handler that wire returns. If the
-// function cannot be wired, the process exits with status 1, which Lambda reports.
-func Start(wire func(Deps) any) {
-	start(func(d Deps) (any, error) { return wire(d), nil })
-}
-
-// start is Start for a function whose wiring can fail.
-func start(wire func(Deps) (any, error)) {
+// function cannot be wired, the process exits with status 1, which Lambda reports. A
+// function links what its wiring names, so what few functions need is not in this package.
+func Start(wire func(Deps) (any, error)) {
 	ctx := context.Background()
 	deps, err := newDeps(ctx)
 	var handler any
@@ -73,11 +69,11 @@ func newDeps(ctx context.Context) (Deps, error) {
 	}
 	cfg := AWSConfig(os.Getenv)
 	cfg.APIOptions = append(cfg.APIOptions, tracing.AWS, ObserveRequests(log))
-	names, err := agentNames(os.Getenv(agentsVariable))
+	names, err := agentNames(os.Getenv(AgentsVariable))
 	if err != nil {
 		return Deps{}, err
 	}
-	lease, err := duration("RUN_LEASE", run.Lease, time.Second)
+	lease, err := Duration("RUN_LEASE", run.Lease, time.Second)
 	if err != nil {
 		return Deps{}, err
 	}
@@ -90,15 +86,15 @@ func newDeps(ctx context.Context) (Deps, error) {
 		return Deps{}, err
 	}
 	return Deps{
-		Log: log, AWS: cfg, agents: names, lease: lease,
+		Log: log, AWS: cfg, agents: names, Lease: lease,
 		Store: stores.New(dynamo.New(dynamodb.NewFromConfig(cfg, engineOptions), table, store.Schema()),
 			stores.WithLogger(log), stores.WithLease(lease), stores.WithRetention(kept), stores.WithOnFailed(names.OnFailed),
 			stores.WithQuotas(limits)),
 	}, nil
 }
 
-// duration reads a duration from an environment variable; otherwise is the default.
-func duration(variable string, otherwise, least time.Duration) (time.Duration, error) {
+// Duration reads a duration from an environment variable; otherwise is the default.
+func Duration(variable string, otherwise, least time.Duration) (time.Duration, error) {
 	text := os.Getenv(variable)
 	if text == "" {
 		return otherwise, nil

@@ -3,27 +3,11 @@ package boot
 import (
 	"context"
 	"log/slog"
-	"os"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 
-	"github.com/rethread/rethread/shared/client/eventbus"
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
-
-// busVariable is the environment variable with the name of the event bus on which all
-// events are published; empty for none.
-const busVariable = "EVENT_BUS"
-
-// bus returns the event bus for all events; nil if none is configured.
-func (d Deps) bus() delivery.Bus {
-	name := os.Getenv(busVariable)
-	if name == "" {
-		return nil
-	}
-	return eventbus.New(eventbridge.NewFromConfig(d.AWS), name)
-}
 
 // published collects the events of records for a bus.
 type published struct {

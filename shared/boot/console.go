@@ -13,7 +13,7 @@ import (
 
 // StartConsole runs the function that serves the console, whose built page is in a
 // folder of files, until Lambda stops it. It needs no table: WEBSOCKET_URL is the
-// address at which the page watches sessions, STREAM_URL that from which it exports
+// Address at which the page watches sessions, STREAM_URL that from which it exports
 // them; JWT_ISSUER, CONSOLE_CLIENT_ID and
 // CONSOLE_SCOPE configure the sign-in, CONSOLE_PRICES what tokens cost. DEV_TOKEN_URL, set only on a developer's
 // machine, issues tokens to anyone.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
@@ -25,7 +24,7 @@ type DeliverHandler = func(context.Context, events.SQSEvent) (events.SQSEventRes
 // Waiting handles messages that could not be processed.
 type Waiting interface {
 	Hide(ctx context.Context, arn, receipt string, wait time.Duration) error
-	GiveUp(ctx context.Context, a queue.Abandoned, group, id string) error
+	GiveUp(ctx context.Context, a delivery.GivenUp, group, id string) error
 }
 
 // mostHidden is the longest delay of a message that could not be processed.
@@ -148,7 +147,7 @@ func putAside(ctx context.Context, q Waiting, m events.SQSMessage, why error, lo
 	if err != nil {
 		return fmt.Errorf("encode a message: %w", err)
 	}
-	return q.GiveUp(ctx, queue.Abandoned{Reason: "it cannot be read", Body: body}, m.Attributes["MessageGroupId"], m.MessageId)
+	return q.GiveUp(ctx, delivery.GivenUp{Reason: "it cannot be read", Body: body}, m.Attributes["MessageGroupId"], m.MessageId)
 }
 
 // arrivalOf parses a message of a delivery queue.

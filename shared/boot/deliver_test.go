@@ -15,7 +15,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
@@ -61,7 +60,7 @@ func (r *round) Hide(_ context.Context, arn, receipt string, wait time.Duration)
 	return nil
 }
 
-func (r *round) GiveUp(_ context.Context, a queue.Abandoned, _, _ string) error {
+func (r *round) GiveUp(_ context.Context, a delivery.GivenUp, _, _ string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.gave = append(r.gave, a.Reason)
@@ -69,7 +68,7 @@ func (r *round) GiveUp(_ context.Context, a queue.Abandoned, _, _ string) error 
 }
 
 func (r *round) Discard(ctx context.Context, _ delivery.Delivery, reason string, _ int) error {
-	return r.GiveUp(ctx, queue.Abandoned{Reason: reason}, "", "")
+	return r.GiveUp(ctx, delivery.GivenUp{Reason: reason}, "", "")
 }
 
 func (r *round) Lane(_ context.Context, group string) (delivery.Lane, error) {

@@ -6,28 +6,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/domain/push"
-	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/records"
 )
 
 // EventReader returns the events of a change of the table.
 type EventReader func(context.Context, records.Change) ([]delivery.Event, error)
-
-// StartDispatch runs the function that queues deliveries, and begins queued runs, until
-// Lambda stops it.
-func StartDispatch() {
-	start(func(d Deps) (any, error) {
-		queue, err := d.deliveries(webhook.Kind, push.Kind, automation.Kind)
-		if err != nil {
-			return nil, err
-		}
-		dispatch := Dispatch(d.Store.Watching.Notifications, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.bus(), d.Log)
-		return StartingQueued(dispatch, d.nextQueued(), d.Log), nil
-	})
-}
 
 // Dispatch queues the events of changes for their targets, in the order of the changes
 // for each target. It stops at the first change that cannot be read at the moment, and

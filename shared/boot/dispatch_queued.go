@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/run"
@@ -27,9 +25,9 @@ const (
 // reports whether it did.
 type QueuedStarter func(ctx context.Context, userID, sessionID string) (bool, error)
 
-// nextQueued begins queued runs and hands them to the runner.
-func (d Deps) nextQueued() QueuedStarter {
-	return run.Next{Store: d.Store.Runs, Hand: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable))}.Start
+// NextQueued begins queued runs and hands them to the runner.
+func (d Deps) NextQueued() QueuedStarter {
+	return run.Next{Store: d.Store.Runs, Hand: d.StartRun()}.Start
 }
 
 // StartingQueued is a handler that also begins the queued runs that the changes of a

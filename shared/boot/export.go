@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/rethread/rethread/shared/transport/cors"
+	"github.com/rethread/rethread/shared/transport/gateway"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
@@ -13,15 +13,15 @@ import (
 // ALLOWED_ORIGIN is the web origin whose pages may read, since the REST API adds no
 // CORS headers to responses of functions.
 func StartExport() {
-	Start(func(d Deps) any {
-		return Streaming(allowing(os.Getenv("ALLOWED_ORIGIN"), rest.Export(d.API())), d.Log, time.Now)
+	Start(func(d Deps) (any, error) {
+		return Streaming(allowing(os.Getenv("ALLOWED_ORIGIN"), rest.Export(d.API())), d.Log, time.Now), nil
 	})
 }
 
 // allowing lets the pages of a web origin read responses.
 func allowing(origin string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for name, value := range cors.Headers(origin) {
+		for name, value := range gateway.CORS(origin) {
 			w.Header().Set(name, value)
 		}
 		h.ServeHTTP(w, r)

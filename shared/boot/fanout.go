@@ -38,7 +38,7 @@ type UpdateReader func(context.Context, records.Change) (watch.LogUpdate, error)
 // StartFanout runs the function that sends changes to watchers until Lambda stops it.
 // It posts to their connections at CONNECTIONS_URL.
 func StartFanout() {
-	start(func(d Deps) (any, error) {
+	Start(func(d Deps) (any, error) {
 		pusher, err := d.pusher()
 		if err != nil {
 			return nil, err

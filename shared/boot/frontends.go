@@ -1,54 +1,73 @@
 package boot
 
 import (
+	"log/slog"
 	"net/http"
 	"os"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/transport/agui"
-	"github.com/rethread/rethread/shared/transport/aisdk"
+	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/transport/follow"
 	"github.com/rethread/rethread/shared/transport/frontend"
-	"github.com/rethread/rethread/shared/transport/openresponses"
 )
 
-// StartAGUI runs the AG-UI server of all agents until Lambda stops it. It follows
-// sessions over the WebSocket API at WEBSOCKET_URL, with its callers' tokens;
-// ALLOWED_ORIGIN is the web origin whose pages may call it.
-func StartAGUI() {
-	startFrontEnd(func(c frontend.Config, _ Deps) http.Handler { return agui.New(c) })
+const (
+	// turnVariable is the environment variable with the duration of a stream, after which
+	// its reader reconnects.
+	turnVariable = "STREAM_TURN"
+	defaultTurn  = 90 * time.Second
+	// loopbackVariable is the environment variable that allows deliveries to this machine;
+	// only the local host sets it.
+	loopbackVariable = "OUTBOUND_ALLOW_LOOPBACK"
+)
+
+// FrontEnd returns the configuration of servers that follow sessions over the WebSocket
+// API at WEBSOCKET_URL, with their callers' tokens. ALLOWED_ORIGIN is the web origin whose
+// pages may call them.
+func (d Deps) FrontEnd() (frontend.Config, error) {
+	endpoint, turn, err := Stream()
+	if err != nil {
+		return frontend.Config{}, err
+	}
+	return frontend.Config{
+		Sessions: d.Store.Sessions, Rewinds: d.Store.History, Runs: d.Store.Runs, Agents: d, Grants: d.Store.Shares,
+		StartRun: d.StartRun(),
+		Watch:    follow.Socket(endpoint, http.DefaultClient),
+		Streams:  d.Store.Usage, StreamTurn: turn, Unseen: d.Store.Unseen,
+		Log: d.Log, Now: time.Now, NewID: newOrderedID, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
+	}, nil
 }
 
-// StartAISDK runs the server of the AI SDK's UI message stream for all agents until
-// Lambda stops it, with the same environment as StartAGUI.
-func StartAISDK() {
-	startFrontEnd(func(c frontend.Config, _ Deps) http.Handler { return aisdk.New(c) })
+// Stream returns the address of the WebSocket API that streams read from, in
+// WEBSOCKET_URL, and how long a stream lasts, in STREAM_TURN.
+func Stream() (endpoint string, turn time.Duration, err error) {
+	if endpoint, err = Address("WEBSOCKET_URL", "wss", "ws"); err != nil {
+		return "", 0, err
+	}
+	turn, err = Duration(turnVariable, defaultTurn, time.Second)
+	return endpoint, turn, err
 }
 
-// StartResponses runs the server of Open Responses for all agents until Lambda stops it,
-// with the same environment as StartAGUI.
-func StartResponses() {
-	startFrontEnd(func(c frontend.Config, d Deps) http.Handler { return openresponses.New(c, d) })
+// Guard returns the guard of outgoing requests to addresses that users choose.
+func Guard() *outbound.Guard {
+	return outbound.New(outbound.Options{AllowLoopback: os.Getenv(loopbackVariable) == "true"})
 }
 
-func startFrontEnd(handler func(frontend.Config, Deps) http.Handler) {
-	start(func(d Deps) (any, error) {
-		endpoint, err := address("WEBSOCKET_URL", "wss", "ws")
-		if err != nil {
-			return nil, err
+// newOrderedID returns an id that sorts after all ids made before it.
+func newOrderedID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// Deployed returns when this program was built, which is the same for all its
+// instances.
+func Deployed(log *slog.Logger) time.Time {
+	path, err := os.Executable()
+	if err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(path); err == nil {
+			return info.ModTime()
 		}
-		turn, err := duration(turnVariable, defaultTurn, time.Second)
-		if err != nil {
-			return nil, err
-		}
-		return Streaming(handler(frontend.Config{
-			Sessions: d.Store.Sessions, Rewinds: d.Store.History, Runs: d.Store.Runs, Agents: d, Grants: d.Store.Shares,
-			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
-			Watch:    follow.Socket(endpoint, http.DefaultClient),
-			Streams:  d.Store.Usage, StreamTurn: turn, Unseen: d.Store.Unseen,
-			Log: d.Log, Now: time.Now, NewID: newOrderedID, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
-		}, d), d.Log, time.Now), nil
-	})
+	}
+	log.Warn("the age of the program is unknown", "error", err)
+	return time.Now()
 }

@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/google/uuid"
 
@@ -91,7 +89,7 @@ func (d Deps) API() rest.Config {
 		Idempotency: d.Store.Idempotency, Exports: d.Store.Archives, Imports: d.Store.Archives, Erasures: d.Store.Lifecycle, Quotas: d.Store.Runs,
 		Grants: d.Store.Shares, Shares: d.Store.Shares, NewToken: rand.Text,
 		Automations: d.Store.Automations,
-		Runs:        d.Store.Runs, Agents: d, StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
+		Runs:        d.Store.Runs, Agents: d, StartRun: d.StartRun(),
 		Log: d.Log, Now: time.Now, NewID: uuid.NewString,
 	}
 }

@@ -39,7 +39,7 @@ func parameterClient() parameters.Client {
 // Systems Manager.
 const secretsVariable = "AGENT_SECRETS_PREFIX"
 
-// agentSecrets reads agents' secrets when they are called.
-func agentSecrets(log *slog.Logger) *parameters.Secrets {
+// AgentSecrets reads agents' secrets when they are called.
+func AgentSecrets(log *slog.Logger) *parameters.Secrets {
 	return &parameters.Secrets{Get: parameterClient().Get, Prefix: os.Getenv(secretsVariable), Now: time.Now, Log: log}
 }

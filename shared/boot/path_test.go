@@ -13,7 +13,7 @@ import (
 
 	"github.com/rethread/rethread/infra/local/awsevents"
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/gateway"
 )
 
 // captured is an event of AWS's own into which a test writes its path.
@@ -92,7 +92,7 @@ func TestPathOfRESTAPI(t *testing.T) {
 			event.RequestContext.Authorizer = nil
 			var got, base string
 			answer, err := boot.Streaming(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				got, base = r.URL.EscapedPath(), a2a.Base(r.Context())
+				got, base = r.URL.EscapedPath(), gateway.Base(r.Context())
 				if r.URL.Query().Get("name") != "me" || r.Header.Get("HeaderName") != "headerValue" {
 					t.Errorf("got %s with %v", r.URL, r.Header)
 				}

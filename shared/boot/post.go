@@ -20,7 +20,7 @@ type PostHandler = func(context.Context, watch.Part) (watch.Posted, error)
 // StartPost runs the function that sends messages to a part of a crowd until Lambda
 // stops it. It posts to their connections at CONNECTIONS_URL.
 func StartPost() {
-	start(func(d Deps) (any, error) {
+	Start(func(d Deps) (any, error) {
 		pusher, err := d.pusher()
 		if err != nil {
 			return nil, err

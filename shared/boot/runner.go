@@ -8,13 +8,10 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
-	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/client/agent"
 	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 	"github.com/rethread/rethread/shared/client/tokens"
 	"github.com/rethread/rethread/shared/client/tracing"
@@ -23,37 +20,13 @@ import (
 )
 
 const (
-	// agentsVariable is the environment variable with the configuration of agents
+	// AgentsVariable is the environment variable with the configuration of agents
 	// (docs/agent-protocol.md).
-	agentsVariable = "AGENTS"
-	// logAgentErrors is the environment variable that, as "true", has the runner log
-	// agents' errors in their own words.
-	logAgentErrors = "LOG_AGENT_ERRORS"
+	AgentsVariable = "AGENTS"
 	// runnerVariable is the environment variable with the name of the function that
 	// executes runs.
 	runnerVariable = "RUNNER_FUNCTION"
 )
-
-// StartRunner runs the function that executes runs until Lambda stops it. AGENTS
-// configures the agents; a configuration that cannot be read ends the function with
-// status 1, which Lambda reports.
-func StartRunner() {
-	start(func(d Deps) (any, error) {
-		agents, err := agentconfig.Parse(os.Getenv(agentsVariable), os.LookupEnv)
-		if err != nil {
-			return nil, fmt.Errorf("the environment variable %s: %w", agentsVariable, err)
-		}
-		flush, err := duration("FLUSH_EVERY", 0, time.Millisecond)
-		if err != nil {
-			return nil, err
-		}
-		return Runner(&run.Worker{
-			Store: d.Store.Runs, Sessions: d.Store.Runs, Agents: tracing.Agents{Agents: agent.New(agents.With(agentSecrets(d.Log)))}, NewID: uuid.NewString, Log: d.Log,
-			LogAgentErrors: os.Getenv(logAgentErrors) == "true",
-			Pace:           run.Pace{FlushEvery: flush, RenewEvery: d.lease / 2},
-		}), nil
-	})
-}
 
 // Job is the runner's event: the run, and the trace that it belongs to.
 type Job struct {
@@ -95,12 +68,17 @@ func Dispatcher(client *lambda.Client, function string) func(context.Context, ru
 	}
 }
 
+// StartRun returns the function that hands a run to a worker.
+func (d Deps) StartRun() func(context.Context, run.Ref) error {
+	return Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable))
+}
+
 // agentNames reads the configuration of agents without their secrets, for functions
 // that need the agents' names but do not call them.
 func agentNames(config string) (agentconfig.Agents, error) {
 	names, err := agentconfig.Parse(config, func(string) (string, bool) { return "none", true })
 	if err != nil {
-		return nil, fmt.Errorf("the environment variable %s: %w", agentsVariable, err)
+		return nil, fmt.Errorf("the environment variable %s: %w", AgentsVariable, err)
 	}
 	return names, nil
 }

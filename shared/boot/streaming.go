@@ -18,7 +18,7 @@ import (
 	"github.com/rethread/rethread/shared/client/tokens"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/store/records"
-	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/gateway"
 	"github.com/rethread/rethread/shared/transport/rest"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -125,7 +125,7 @@ func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, cal
 	}
 	ctx = access.WithCaller(ctx, caller)
 	ctx = rest.WithRequestID(ctx, event.RequestContext.RequestID)
-	ctx = a2a.WithBase(ctx, base(event, header))
+	ctx = gateway.WithBase(ctx, base(event, header))
 	target, err := normalPath(event.Path)
 	if err != nil {
 		return nil, err

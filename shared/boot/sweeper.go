@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 )
 
 // Chore is one task of the sweeper.
@@ -21,7 +18,7 @@ type Chore struct {
 // StartSweeper runs the function that completes interrupted work until Lambda stops it.
 // Short tasks come first.
 func StartSweeper() {
-	Start(func(d Deps) any {
+	Start(func(d Deps) (any, error) {
 		return Sweeper([]Chore{
 			{"runs", d.expireRuns()},
 			{"queues", d.startQueues()},
@@ -29,21 +26,21 @@ func StartSweeper() {
 			{"imports", d.Store.Archives.SweepImports},
 			{"erasures", d.Store.Lifecycle.SweepErasures},
 			{"logs", d.Store.Lifecycle.Sweep},
-		}, d.Log)
+		}, d.Log), nil
 	})
 }
 
 // expireRuns hands runs whose workers were lost to other workers, and ends those
 // that may not be continued.
 func (d Deps) expireRuns() func(context.Context) (int, error) {
-	resume := Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable))
-	return func(ctx context.Context) (int, error) { return d.Store.Runs.Expire(ctx, resume) }
+	start := d.StartRun()
+	return func(ctx context.Context) (int, error) { return d.Store.Runs.Expire(ctx, start) }
 }
 
 // startQueues begins the queued runs that the function which follows the table's
 // stream has not started.
 func (d Deps) startQueues() func(context.Context) (int, error) {
-	start := d.nextQueued()
+	start := d.NextQueued()
 	return func(ctx context.Context) (int, error) { return d.Store.Runs.SweepQueues(ctx, start) }
 }
 

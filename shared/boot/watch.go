@@ -23,7 +23,7 @@ const idleConnections = 64
 // StartWatch runs the function behind the WebSocket API until Lambda stops it.
 // It posts to the clients' connections at CONNECTIONS_URL.
 func StartWatch() {
-	start(func(d Deps) (any, error) {
+	Start(func(d Deps) (any, error) {
 		pusher, err := d.pusher()
 		if err != nil {
 			return nil, err
@@ -37,7 +37,7 @@ func StartWatch() {
 
 // pusher posts to the clients of the WebSocket API.
 func (d Deps) pusher() (watch.Pusher, error) {
-	endpoint, err := address("CONNECTIONS_URL", "https", "http")
+	endpoint, err := Address("CONNECTIONS_URL", "https", "http")
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func (d Deps) pusher() (watch.Pusher, error) {
 	return connections.New(cfg, endpoint, 0), nil
 }
 
-// address reads an address from an environment variable.
-func address(name string, schemes ...string) (string, error) {
+// Address reads an address from an environment variable.
+func Address(name string, schemes ...string) (string, error) {
 	value := os.Getenv(name)
 	if parsed, err := url.Parse(value); err != nil || !slices.Contains(schemes, parsed.Scheme) || parsed.Host == "" {
 		return "", fmt.Errorf("the environment variable %s: %q is not an address of scheme %s", name, value, schemes[0])

@@ -30,8 +30,10 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/a2a/convert"
 	"github.com/rethread/rethread/shared/transport/follow"
 	"github.com/rethread/rethread/shared/transport/frontend"
+	"github.com/rethread/rethread/shared/transport/gateway"
 	"github.com/rethread/rethread/shared/transport/rest"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -101,6 +103,7 @@ func newSystem(t testing.TB, items []item, now time.Time, seed byte) *system {
 
 func (s *system) config() rest.Config {
 	return rest.Config{
+		A2ATasks: convert.Reader{Sessions: s.store.Sessions, Tasks: s.store.Tasks}.SessionTasks,
 		Sessions: s.store.Sessions, Rewinds: s.store.History, Artifacts: s.store.Artifacts, Tasks: s.store.Tasks, Feedback: s.store.Feedback, Idempotency: s.store.Idempotency,
 		Grants: s.store.Shares, Shares: s.store.Shares, Runs: s.store.Runs, Automations: s.store.Automations, Erasures: s.store.Lifecycle, Quotas: s.store.Runs,
 		Exports: s.store.Archives, Imports: s.store.Archives, Webhooks: s.store.Webhooks, Deliveries: s, Agents: s,
@@ -182,7 +185,7 @@ func (s *system) do(t testing.TB, r request) *httptest.ResponseRecorder {
 		access.Caller{UserID: r.user, Admin: strings.Contains(r.scope, adminScope), ChangesApp: true, Token: "token"})
 	h := s.a2a
 	if strings.HasPrefix(path, "/a2a/") {
-		ctx = a2a.WithBase(ctx, "https://api.example")
+		ctx = gateway.WithBase(ctx, "https://api.example")
 	} else {
 		h = s.rest[resource(path)]
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/client/webhookhttp"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/content"
@@ -115,7 +114,7 @@ func (s *system) Discard(_ context.Context, d delivery.Delivery, reason string, 
 // Hide and GiveUp are what the function does with messages that it cannot process.
 func (s *system) Hide(context.Context, string, string, time.Duration) error { return nil }
 
-func (s *system) GiveUp(_ context.Context, a queue.Abandoned, _, _ string) error {
+func (s *system) GiveUp(_ context.Context, a delivery.GivenUp, _, _ string) error {
 	return errors.New(a.Reason)
 }
 

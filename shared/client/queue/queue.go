@@ -113,25 +113,18 @@ func seconds(d, most time.Duration) int32 {
 	return int32((min(max(0, d), most) + time.Second - 1) / time.Second) //nolint:gosec // 43200 at most
 }
 
-// Abandoned is an abandoned message as the queue of abandoned deliveries has it.
-type Abandoned struct {
-	Reason string          `json:"reason"`
-	Tries  int             `json:"tries"`
-	Body   json.RawMessage `json:"body"` // a JSON value: what was to be delivered
-}
-
 // Discard implements delivery.Discarder.
 func (q *Queue) Discard(ctx context.Context, d delivery.Delivery, reason string, tries int) error {
 	body, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("encode a delivery: %w", err)
 	}
-	return q.GiveUp(ctx, Abandoned{Reason: reason, Tries: tries, Body: body}, d.Target.Group(), d.QueueID())
+	return q.GiveUp(ctx, delivery.GivenUp{Reason: reason, Tries: tries, Body: body}, d.Target.Group(), d.QueueID())
 }
 
 // GiveUp puts a message into the queue of abandoned deliveries, for an operator. id
 // deduplicates it.
-func (q *Queue) GiveUp(ctx context.Context, a Abandoned, group, id string) error {
+func (q *Queue) GiveUp(ctx context.Context, a delivery.GivenUp, group, id string) error {
 	if err := q.send(ctx, q.urls.Abandoned, a, group, id); err != nil {
 		return fmt.Errorf("abandon delivery %s: %w", id, err)
 	}

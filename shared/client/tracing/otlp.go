@@ -188,7 +188,7 @@ func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 func keyValues(attrs []attribute.KeyValue) []keyValue {
 	out := make([]keyValue, len(attrs))
 	for i, a := range attrs {
-		value := map[string]any{"stringValue": a.Value.Emit()}
+		value := map[string]any{"stringValue": a.Value.String()}
 		switch a.Value.Type() {
 		case attribute.INT64:
 			value = map[string]any{"intValue": strconv.FormatInt(a.Value.AsInt64(), 10)}

@@ -164,9 +164,11 @@ func TestReceivers(t *testing.T) {
 				w.WriteHeader(http.StatusServiceUnavailable)
 			}
 		}},
-		"busy":      {asked: tries, problem: "429", answer: func(_ int, w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) }},
-		"refusing":  {asked: 1, problem: "401", answer: func(_ int, w http.ResponseWriter) { w.WriteHeader(http.StatusUnauthorized) }},
-		"rejecting": {asked: 1, problem: "rejected 1", answer: func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"1"}}`) }},
+		"busy":     {asked: tries, problem: "429", answer: func(_ int, w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) }},
+		"refusing": {asked: 1, problem: "401", answer: func(_ int, w http.ResponseWriter) { w.WriteHeader(http.StatusUnauthorized) }},
+		"rejecting": {asked: 1, problem: "rejected 1", answer: func(_ int, w http.ResponseWriter) {
+			_, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"1"}}`)
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0

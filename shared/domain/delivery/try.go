@@ -1,6 +1,9 @@
 package delivery
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // RetryPolicy is when a worker retries failures.
 type RetryPolicy struct {
@@ -53,4 +56,11 @@ type Result struct {
 	// refuses further deliveries. Gone is set too if the target does not exist any
 	// more.
 	Nothing, Gone bool
+}
+
+// GivenUp is a delivery that was given up, as the queue of abandoned deliveries has it.
+type GivenUp struct {
+	Reason string          `json:"reason"`
+	Tries  int             `json:"tries"`
+	Body   json.RawMessage `json:"body"` // a JSON value: what was to be delivered
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/gateway"
 )
 
 const (
@@ -103,7 +104,7 @@ func (s *server) card(w http.ResponseWriter, r *http.Request, agent string, writ
 		refuse(w, fault.AgentNotFound, "no agent has this name")
 		return
 	}
-	body, err := write(r.Context(), newCard(Base(r.Context()), agent, s.Push != nil))
+	body, err := write(r.Context(), newCard(gateway.Base(r.Context()), agent, s.Push != nil))
 	if err != nil {
 		s.Log.ErrorContext(r.Context(), "write an agent card", "agent", agent, "error", err)
 		refuse(w, fault.Internal, "Internal error.")

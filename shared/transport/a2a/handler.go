@@ -13,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
 	"github.com/rethread/rethread/shared/transport/cursor"
+	"github.com/rethread/rethread/shared/transport/gateway"
 )
 
 const (
@@ -207,5 +208,5 @@ func lastRun(l task.Link) run.Ref {
 
 // GetExtendedAgentCard implements a2asrv.RequestHandler.
 func (h *handler) GetExtendedAgentCard(ctx context.Context, _ *lib.GetExtendedAgentCardRequest) (*lib.AgentCard, error) {
-	return newExtendedCard(Base(ctx), h.agent, h.Push != nil), nil
+	return newExtendedCard(gateway.Base(ctx), h.agent, h.Push != nil), nil
 }

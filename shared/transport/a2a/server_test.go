@@ -16,6 +16,7 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/gateway"
 )
 
 type onlyHelper struct{}
@@ -32,7 +33,7 @@ func ask(t *testing.T, method, path, body string, header http.Header) *httptest.
 	config, own := configOf(nil)
 	own.Modified, config.AllowedOrigin = time.Unix(1, 0), "*"
 	h := a2a.New(config, own)
-	ctx := a2a.WithBase(access.WithCaller(t.Context(), access.Caller{UserID: "alice", Token: "token"}), "https://api.example/live")
+	ctx := gateway.WithBase(access.WithCaller(t.Context(), access.Caller{UserID: "alice", Token: "token"}), "https://api.example/live")
 	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	r.Header = header
 	recorder := httptest.NewRecorder()

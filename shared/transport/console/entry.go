@@ -8,7 +8,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/transport/origin"
+	"github.com/rethread/rethread/shared/transport/gateway"
 )
 
 const (
@@ -53,7 +53,7 @@ const maxAnswer = 6 << 20
 
 // serveEntry answers with the addresses as the caller reaches them. It needs no token.
 func (c Config) serveEntry(w http.ResponseWriter, r *http.Request) {
-	api := origin.Of(r)
+	api := gateway.Origin(r)
 	streams := c.StreamURL
 	if streams == "" {
 		streams = api

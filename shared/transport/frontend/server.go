@@ -19,8 +19,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/transport/cors"
 	"github.com/rethread/rethread/shared/transport/follow"
+	"github.com/rethread/rethread/shared/transport/gateway"
 )
 
 // MaxBody is the gateway's limit, in bytes.
@@ -61,7 +61,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // allow lets pages of the allowed origin read an answer.
 func (s *Server) allow(w http.ResponseWriter) {
-	for name, value := range cors.Headers(s.AllowedOrigin) {
+	for name, value := range gateway.CORS(s.AllowedOrigin) {
 		w.Header().Set(name, value)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
-	"github.com/rethread/rethread/shared/transport/origin"
+	"github.com/rethread/rethread/shared/transport/gateway"
 )
 
 // wellKnown is the path of the metadata about the whole API (RFC 9728). That of the
@@ -29,7 +29,7 @@ func (s *server) describe(w http.ResponseWriter, r *http.Request) bool {
 	}
 	w.Header().Set("Cache-Control", "public, max-age=300")
 	auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
-		Resource: origin.Of(r) + path, ResourceName: "Rethread",
+		Resource: gateway.Origin(r) + path, ResourceName: "Rethread",
 		AuthorizationServers: []string{s.OAuth.Issuer}, ScopesSupported: s.OAuth.Scopes,
 		BearerMethodsSupported: []string{"header"},
 	}).ServeHTTP(w, r)
@@ -38,5 +38,5 @@ func (s *server) describe(w http.ResponseWriter, r *http.Request) bool {
 
 // challenge is sent to callers without a token.
 func challenge(r *http.Request) string {
-	return `Bearer resource_metadata="` + origin.Of(r) + wellKnown + r.URL.Path + `"`
+	return `Bearer resource_metadata="` + gateway.Origin(r) + wellKnown + r.URL.Path + `"`
 }

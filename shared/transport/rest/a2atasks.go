@@ -9,7 +9,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/transport/a2a/convert"
 )
 
 // envelope is the format of kagent's answers.
@@ -30,7 +29,7 @@ func (a *api) listA2ATasks(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := convert.Reader{Sessions: a.Sessions, Tasks: a.Tasks}.SessionTasks(c.Context(), of)
+	tasks, err := a.A2ATasks(c.Context(), of)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +101,7 @@ func (a *api) mergedTask(c *call, id string) (*reply, bool, error) {
 	case err != nil || of.Fork == nil:
 		return nil, false, err
 	}
-	tasks, err := convert.Reader{Sessions: a.Sessions, Tasks: a.Tasks}.SessionTasks(c.Context(), of)
+	tasks, err := a.A2ATasks(c.Context(), of)
 	if err != nil {
 		return nil, false, err
 	}

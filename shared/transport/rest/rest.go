@@ -46,6 +46,9 @@ type Config struct {
 	Erasures    erasure.Store
 	Automations automation.Store
 	Quotas      quota.Store
+	// A2ATasks returns all tasks of a session in A2A form, as a2a/convert has it; only the
+	// routes of tasks need it.
+	A2ATasks func(context.Context, session.Session) ([]task.A2A, error)
 
 	// Grants gives users other than the owner access to sessions; every handler
 	// of a session's resources needs it.

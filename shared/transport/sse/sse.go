@@ -18,7 +18,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
-	"github.com/rethread/rethread/shared/transport/cors"
+	"github.com/rethread/rethread/shared/transport/gateway"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
@@ -142,6 +142,6 @@ func (c Config) headers(contentType string) map[string]string {
 	h := map[string]string{
 		"Content-Type": contentType, "Cache-Control": "no-store", "X-Accel-Buffering": "no",
 	}
-	maps.Copy(h, cors.Headers(c.AllowedOrigin))
+	maps.Copy(h, gateway.CORS(c.AllowedOrigin))
 	return h
 }

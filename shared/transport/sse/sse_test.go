@@ -15,7 +15,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/problem"
-	"github.com/rethread/rethread/shared/transport/cors"
+	"github.com/rethread/rethread/shared/transport/gateway"
 )
 
 func want(t *testing.T, got, want string) {
@@ -38,7 +38,7 @@ func TestStream(t *testing.T) {
 		}), newEvent())
 		wantHeaders := map[string]string{
 			"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
-			"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": strings.Join(cors.Exposed(), ", "),
+			"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": strings.Join(gateway.Exposed(), ", "),
 		}
 		if diff := cmp.Diff(wantHeaders, a.Headers); a.Status != 200 || diff != "" {
 			t.Errorf("%d, headers (-want +got):\n%s", a.Status, diff)

@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/rethread/rethread/infra/ops/deployment"
-	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
@@ -100,7 +99,7 @@ func (o *Redriver) function(arn string) (names, bool) {
 // function abandoned, with the reason, or one that SQS moved there unchanged.
 func (o *Redriver) delivery(m types.Message, unknown identified) identified {
 	body := []byte(aws.ToString(m.Body))
-	var wrapped queue.Abandoned
+	var wrapped delivery.GivenUp
 	how := "moved by SQS"
 	if json.Unmarshal(body, &wrapped) == nil && len(wrapped.Body) > 0 {
 		body, how = wrapped.Body, fmt.Sprintf("%s, after %d tries", wrapped.Reason, wrapped.Tries)

@@ -1,4 +1,4 @@
-package boot
+package deliveries
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
@@ -31,8 +32,8 @@ func deliveryVariables() map[delivery.Kind]string {
 	}
 }
 
-// deliveries returns the queues of deliveries to targets of these kinds.
-func (d Deps) deliveries(kinds ...delivery.Kind) (*queue.Queue, error) {
+// queues returns the queues of deliveries to targets of these kinds.
+func queues(d boot.Deps, kinds ...delivery.Kind) (*queue.Queue, error) {
 	urls, err := urlsOf(deliveryVariables(), kinds)
 	if err != nil {
 		return nil, err
@@ -40,8 +41,8 @@ func (d Deps) deliveries(kinds ...delivery.Kind) (*queue.Queue, error) {
 	return queue.New(sqs.NewFromConfig(d.AWS), queue.URLs{Deliveries: urls}), nil
 }
 
-// allQueues returns the queues of deliveries, wakes and abandoned deliveries.
-func (d Deps) allQueues() (*queue.Queue, error) {
+// AllQueues returns the queues of deliveries, wakes and abandoned deliveries.
+func AllQueues(d boot.Deps) (*queue.Queue, error) {
 	kinds := []delivery.Kind{webhook.Kind, push.Kind, automation.Kind}
 	deliveries, err := urlsOf(deliveryVariables(), kinds)
 	if err != nil {

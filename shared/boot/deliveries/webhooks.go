@@ -1,8 +1,9 @@
-package boot
+package deliveries
 
 import (
 	"crypto/rand"
 
+	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
@@ -10,14 +11,14 @@ import (
 // StartWebhooks runs the function of the webhook routes until Lambda stops it.
 // DELIVERIES_URL is the queue for tests and replays.
 func StartWebhooks() {
-	start(func(d Deps) (any, error) {
-		queue, err := d.deliveries(webhook.Kind)
+	boot.Start(func(d boot.Deps) (any, error) {
+		queue, err := queues(d, webhook.Kind)
 		if err != nil {
 			return nil, err
 		}
 		c := d.API()
-		c.Webhooks, c.Deliveries, c.CheckURL = d.Store.Webhooks, queue, guard().Check
+		c.Webhooks, c.Deliveries, c.CheckURL = d.Store.Webhooks, queue, boot.Guard().Check
 		c.NewSecret = func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) }
-		return HTTP(rest.Webhooks(c)), nil
+		return boot.HTTP(rest.Webhooks(c)), nil
 	})
 }

@@ -1,6 +1,7 @@
-// Package cors lets pages of another web origin read the answers of functions behind the
-// streaming REST API, which adds no headers to them. The template has what they may send.
-package cors
+// Package gateway has what the streaming REST API leaves to functions: the headers by which
+// pages of another web origin read answers, and its own public address. The template has
+// what such pages may send.
+package gateway
 
 import "strings"
 
@@ -12,9 +13,9 @@ func Exposed() []string {
 	}
 }
 
-// Headers returns the headers of an answer that pages of an origin may read; "" is none,
+// CORS returns the headers of an answer that pages of an origin may read; "" is none,
 // "*" every one.
-func Headers(origin string) map[string]string {
+func CORS(origin string) map[string]string {
 	out := map[string]string{}
 	if origin != "" {
 		out["Access-Control-Allow-Origin"] = origin
