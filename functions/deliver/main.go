@@ -12,7 +12,6 @@ import (
 
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/boot/deliveries"
-	"github.com/rethread/rethread/shared/client/httppost"
 	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/client/signing"
 	"github.com/rethread/rethread/shared/client/tracing"
@@ -77,7 +76,7 @@ func worker(d boot.Deps, issuer string, pace delivery.RetryPolicy) *delivery.Wor
 			Store: store.Automations, Sessions: store.Sessions, Runs: store.Runs, HasAgent: d.HasAgent, MayCall: d.MayStillCall,
 			Hand: d.StartRun(),
 		}},
-		Poster:  tracing.Poster{Poster: httppost.New(boot.Guard().Client(), time.Now)},
+		Poster:  tracing.Poster{Poster: outbound.NewPoster(boot.Guard().Client(), time.Now)},
 		Retries: pace, Now: time.Now, Jitter: rand.Float64, Log: d.Log,
 	}
 }

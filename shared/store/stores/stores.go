@@ -21,7 +21,6 @@ import (
 	"github.com/rethread/rethread/shared/store/search"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/shares"
-	"github.com/rethread/rethread/shared/store/signingkeys"
 	"github.com/rethread/rethread/shared/store/subscriptions"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/tasks"
@@ -50,7 +49,7 @@ type Store struct {
 	Webhooks      *webhooks.Store
 	Automations   *automations.Store
 	Pushes        *a2apush.Store
-	Keys          *signingkeys.Store
+	Keys          *a2apush.Keys
 	Unseen        *unseen.Store
 
 	engine   table.Engine
@@ -115,7 +114,7 @@ func combine(engine table.Engine, in settings) *Store {
 		Webhooks:      webhooks.New(base, waiting),
 		Automations:   automations.New(base, in.codec, waiting),
 		Pushes:        a2apush.New(base, all, waiting),
-		Keys:          signingkeys.New(base),
+		Keys:          a2apush.NewKeys(base),
 		Unseen:        unseen.New(base),
 		engine:        engine,
 		settings:      in,

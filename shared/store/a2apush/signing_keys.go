@@ -1,5 +1,4 @@
-// Package signingkeys stores the keys that sign notifications.
-package signingkeys
+package a2apush
 
 import (
 	"context"
@@ -24,15 +23,15 @@ const keyringVersion = "v"
 
 func keyringKey() table.Key { return table.NewKey("SIGN", "KEYS") }
 
-// Store stores signing keys. It is safe for concurrent use.
-type Store struct{ records.Base }
+// Keys stores the keys that sign notifications. It is safe for concurrent use.
+type Keys struct{ records.Base }
 
-// New returns the store of a table.
-func New(base records.Base) *Store { return &Store{base} }
+// NewKeys returns the keys of a table.
+func NewKeys(base records.Base) *Keys { return &Keys{base} }
 
 // SigningKeys reads the signing keys, as they were put, and their version, which is
 // 0 before the first put.
-func (s *Store) SigningKeys(ctx context.Context) (keys []byte, version int64, err error) {
+func (s *Keys) SigningKeys(ctx context.Context) (keys []byte, version int64, err error) {
 	var item keyring
 	if _, err := s.DB.Get(ctx, keyringKey(), &item); err != nil {
 		return nil, 0, fmt.Errorf("read the signing keys: %w", err)
@@ -42,7 +41,7 @@ func (s *Store) SigningKeys(ctx context.Context) (keys []byte, version int64, er
 
 // PutSigningKeys replaces the keys of a version. It returns fault.Conflict if they
 // were replaced concurrently.
-func (s *Store) PutSigningKeys(ctx context.Context, keys []byte, version int64) error {
+func (s *Keys) PutSigningKeys(ctx context.Context, keys []byte, version int64) error {
 	c := table.ItemNotExists()
 	if version > 0 {
 		c = table.Equal(table.Path{keyringVersion}, version)

@@ -1,4 +1,4 @@
-package signingkeys_test
+package a2apush_test
 
 import (
 	"testing"

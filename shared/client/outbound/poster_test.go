@@ -1,4 +1,4 @@
-package httppost_test
+package outbound_test
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/shared/client/httppost"
 	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
@@ -49,7 +48,7 @@ func TestPost(t *testing.T) {
 				w.WriteHeader(test.status)
 			}))
 			defer server.Close()
-			p := httppost.New(outbound.New(outbound.Options{AllowLoopback: true}).Client(), func() time.Time { return now })
+			p := outbound.NewPoster(outbound.New(outbound.Options{AllowLoopback: true}).Client(), func() time.Time { return now })
 			answer, err := p.Post(t.Context(), delivery.Message{
 				URL: server.URL + "/hook", Header: map[string]string{"X-Own": "mine"}, Body: []byte("{}"),
 			})
@@ -63,7 +62,7 @@ func TestPost(t *testing.T) {
 	}
 	t.Run("refuses a forbidden address permanently", func(t *testing.T) {
 		t.Parallel()
-		p := httppost.New(outbound.New(outbound.Options{}).Client(), time.Now)
+		p := outbound.NewPoster(outbound.New(outbound.Options{}).Client(), time.Now)
 		for _, url := range []string{"https://127.0.0.1:1/", "https://169.254.169.254/", "http://example.com/", "://", "https://a b/"} {
 			if _, err := p.Post(t.Context(), delivery.Message{URL: url}); !errors.Is(err, delivery.ErrRefused) {
 				t.Errorf("%s: %v", url, err)
@@ -74,7 +73,7 @@ func TestPost(t *testing.T) {
 		t.Parallel()
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()
-		p := httppost.New(outbound.New(outbound.Options{AllowLoopback: true}).Client(), time.Now)
+		p := outbound.NewPoster(outbound.New(outbound.Options{AllowLoopback: true}).Client(), time.Now)
 		_, err := p.Post(t.Context(), delivery.Message{URL: server.URL})
 		if err == nil || errors.Is(err, delivery.ErrRefused) {
 			t.Errorf("got %v", err)

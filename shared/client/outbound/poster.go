@@ -1,5 +1,4 @@
-// Package httppost posts deliveries to addresses that users configured.
-package httppost
+package outbound
 
 import (
 	"bytes"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
@@ -26,14 +24,17 @@ const (
 
 var _ delivery.Poster = (*Poster)(nil)
 
-// Poster implements delivery.Poster with a guarded client.
+// Poster implements delivery.Poster with a guarded client: it posts deliveries to addresses that
+// users configured.
 type Poster struct {
 	client *http.Client
 	now    func() time.Time
 }
 
-// New returns a poster that uses a client of shared/client/outbound.
-func New(client *http.Client, now func() time.Time) *Poster { return &Poster{client: client, now: now} }
+// NewPoster returns a poster that uses a guarded client.
+func NewPoster(client *http.Client, now func() time.Time) *Poster {
+	return &Poster{client: client, now: now}
+}
 
 // Post implements delivery.Poster.
 func (p *Poster) Post(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
@@ -49,7 +50,7 @@ func (p *Poster) Post(ctx context.Context, m delivery.Message) (delivery.Answer,
 	}
 	res, err := p.client.Do(req)
 	switch {
-	case errors.Is(err, outbound.ErrForbiddenAddress), errors.Is(err, outbound.ErrInvalidURL):
+	case errors.Is(err, ErrForbiddenAddress), errors.Is(err, ErrInvalidURL):
 		return delivery.Answer{}, fmt.Errorf("%w: its address is not a public one", delivery.ErrRefused)
 	case err != nil:
 		return delivery.Answer{}, fmt.Errorf("post: %w", err)
