@@ -17,6 +17,7 @@ export interface Session {
   status: string;
   active_run_id: string | null;
   epoch: number;
+  created_time: number;
   fork: { session_id: string } | null;
 }
 
