@@ -78,7 +78,7 @@ for (const count of [12, TURNS]) {
     await page.getByRole('link', { name }).click();
     await expect(page.getByText(`Question ${count}`, { exact: true })).toBeInViewport();
     const height = () => page.getByTestId('thread').evaluate((thread) => thread.scrollHeight);
-    await expect.poll(height, 'all that is loaded is there').toBeGreaterThan(2000);
+    await expect.poll(height, 'all that is loaded is there').toBeGreaterThan(1500);
     const { shown, elsewhere } = await frames();
     expect(shown, 'frames with messages').toBeGreaterThan(0);
     expect(elsewhere, 'frames that show another part').toBe(0);

@@ -21,6 +21,7 @@ test('a stopped run keeps its output and can be repeated', async ({ console, api
   expect((await console.bubbles()).slice(0, before.length)).toEqual(before);
 
   const [stopped] = await api.events(console.sessionId);
+  await console.said('agent').first().hover();
   await page.getByRole('button', { name: 'Ask again' }).first().click();
   await expect(console.said('agent')).toContainText('word5 ');
   await expect(console.said('user')).toHaveText(['/long 2000']);

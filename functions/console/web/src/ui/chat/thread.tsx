@@ -26,6 +26,9 @@ const BUFFER = 600; // pixels beyond the edges that are rendered too
 // screen readers find all of it.
 const MOST_WHOLE = 100;
 const NONE: number[] = [];
+// Pixels above the first row, as .thread-content has them: without them the list would scroll a
+// row to beside the middle.
+const ABOVE = 40;
 
 export function Thread({ chat, rows: all }: { chat: Chat; rows: readonly Row[] }) {
   const { at } = useAddress();
@@ -76,6 +79,7 @@ export function Thread({ chat, rows: all }: { chat: Chat; rows: readonly Row[] }
           <Virtualizer
             ref={list}
             scrollRef={scroller}
+            startMargin={ABOVE}
             bufferSize={BUFFER}
             keepMounted={whole}
             data={rows}
