@@ -10,13 +10,14 @@ import (
 )
 
 // localize replaces the cloud addresses of gateways by their local ones, so that
-// functions need not know where they run. A value is replaced only if all of it is
+// functions need not know where they run. It is called for the environments of functions and
+// for the variables of stages, which events carry. A value is replaced only if all of it is
 // such an address: https://<api>.execute-api.<region>.<suffix>, optionally with a
 // stage and a path.
-func (s *System) localize(environment map[string]string) map[string]string {
+func (s *System) localize(values map[string]string) map[string]string {
 	here := s.gateways()
-	out := maps.Clone(environment)
-	for name, value := range environment {
+	out := maps.Clone(values)
+	for name, value := range values {
 		address, err := url.Parse(value)
 		if err != nil {
 			continue

@@ -73,6 +73,7 @@ func serveUntil(end <-chan struct{}, handler http.Handler, rw http.ResponseWrite
 func (s *System) restAPIs(log func(gateway.Access)) ([]*gateway.REST, error) {
 	var rests []*gateway.REST
 	for _, api := range s.template.RESTAPIs {
+		api.Variables = s.localize(api.Variables)
 		rest, err := gateway.NewREST(gateway.RESTOptions{
 			API: api, Functions: s.template.Functions, Invoker: s.lambdas,
 			Region: table.Region, Account: account, Log: log,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -38,6 +39,13 @@ func testAddresses(t *testing.T, sys *e2e.System) {
 	if len(names) != 5 {
 		t.Errorf("the protocols are %v", names)
 	}
+	t.Run("a stream has what is larger than a message, from the HTTP API", func(t *testing.T) {
+		alice := sys.User(t, "large-items")
+		s := mustCreate(t, alice, nil)
+		follower := alice.Follow(path.Base(s), "a client", e2e.ServerSent)
+		mustAppend(t, alice, s, event("i0", strings.Repeat("0123456789", 16_000)))
+		mustAgree(t, alice, s, []*e2e.Follower{follower})
+	})
 	t.Run("a client that knows one address watches", func(t *testing.T) { testOneAddress(t, sys) })
 }
 
