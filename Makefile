@@ -19,7 +19,7 @@ export CGO_ENABLED := 0
 export GOFLAGS := -trimpath -buildvcs=false
 
 include $(patsubst %,infra/make/%.mk,tools build test bench release)
-# Every target with a description, as no file has its name.
+# Targets with a description are no files.
 .PHONY: needs $(shell sed -n 's/^\([a-z-]*\):.*\#\# .*/\1/p' Makefile infra/make/*.mk)
 
 needs:

@@ -18,7 +18,6 @@ meter: build ## Measure what whole HTTP requests cost, through the local system,
 costs: ## Write docs/costs.md and the tables in the README from what make bench and make meter have recorded
 	@go run ./infra/bench -page
 
-.PHONY: bench-peers test-peers
 bench-peers: node build $(PEERTOOLS) ## Compare Rethread with other stores in one engine, in some 4 minutes; write docs/benchmarks/peers.json, its plots and docs/costs.md: DRAW=1 only writes these from the data
 	@go run ./$(PEERS) $(if $(DRAW),-page)
 

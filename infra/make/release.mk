@@ -50,6 +50,7 @@ release: ## Build and check all that is published as VERSION=x.y.z, in build/rel
 quietly = out=$$($(1) 2>&1) || { echo "$$out" >&2; exit 1; }
 
 # The time of all files in a release is that of the commit.
+.PHONY: release-files
 release-files: RELEASED = build/rethread-release
 release-files: export SOURCE_DATE_EPOCH = $(shell build/rethread-release time)
 release-files: node console $(PACKAGEBUILT) $(RELEASETOOLS) $(SUPPLY)/built arm64

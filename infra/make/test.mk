@@ -1,5 +1,6 @@
 # The other tests, most of them steps of `make ci`.
 
+.PHONY: node
 node:
 	@$(HAS_NODE) || { echo "Node.js is missing or too old: $(GET_NODE)" >&2; exit 1; }
 

@@ -144,15 +144,7 @@ func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, cal
 // base returns the API's public address. The stage is part of the requested path, but
 // not of the path in the event.
 func base(event events.APIGatewayProxyRequest, header http.Header) string {
-	scheme := header.Get("X-Forwarded-Proto")
-	if scheme == "" {
-		scheme = "https"
-	}
-	host := header.Get("Host")
-	if host == "" {
-		host = event.RequestContext.DomainName
-	}
-	return scheme + "://" + host + publicPrefix(event.RequestContext.Path, event.Path)
+	return gateway.Origin(header, event.RequestContext.DomainName) + publicPrefix(event.RequestContext.Path, event.Path)
 }
 
 // streamBody is a response body as read by Lambda. Close ends the handler that writes

@@ -57,6 +57,9 @@ func newExporter(getenv func(string) string) (*exporter, error) {
 // ExportSpans implements sdk.SpanExporter. It tries three times if no answer comes, as on a
 // connection from before Lambda froze the process, or if the receiver asks for it.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	if len(spans) == 0 {
+		return nil
+	}
 	body, err := json.Marshal(requestOf(spans))
 	if err != nil {
 		return fmt.Errorf("encode spans: %w", err)
@@ -143,18 +146,16 @@ type (
 	}
 )
 
-// requestOf returns the request for spans of one process, which have the same resource
-// and scope.
+// requestOf returns the request for spans of one process, at least one; they have the same
+// resource and scope.
 func requestOf(spans []sdk.ReadOnlySpan) exportRequest {
-	var all resourceSpans
-	one := scopeSpans{}
-	one.Scope.Name = scope
+	var of scopeSpans
+	of.Scope.Name = scope
 	for _, s := range spans {
-		all.Resource.Attributes = keyValues(s.Resource().Attributes())
-		one.Spans = append(one.Spans, encoded(s))
+		of.Spans = append(of.Spans, encoded(s))
 	}
-	all.ScopeSpans = []scopeSpans{one}
-	return exportRequest{ResourceSpans: []resourceSpans{all}}
+	resource := resourceOf{keyValues(spans[0].Resource().Attributes())}
+	return exportRequest{[]resourceSpans{{resource, []scopeSpans{of}}}}
 }
 
 func encoded(s sdk.ReadOnlySpan) spanOf {

@@ -53,7 +53,7 @@ const maxAnswer = 6 << 20
 
 // serveEntry answers with the addresses as the caller reaches them. It needs no token.
 func (c Config) serveEntry(w http.ResponseWriter, r *http.Request) {
-	api := gateway.Origin(r)
+	api := gateway.Origin(r.Header, r.Host)
 	streams := c.StreamURL
 	if streams == "" {
 		streams = api

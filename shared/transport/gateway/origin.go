@@ -1,15 +1,12 @@
 package gateway
 
-import "net/http"
+import (
+	"cmp"
+	"net/http"
+)
 
-// Origin returns the public origin of the API, as the gateway reports it.
-func Origin(r *http.Request) string {
-	scheme, host := r.Header.Get("X-Forwarded-Proto"), r.Header.Get("Host")
-	if scheme == "" {
-		scheme = "https"
-	}
-	if host == "" {
-		host = r.Host
-	}
-	return scheme + "://" + host
+// Origin returns the public origin of the API by a request's header, as the gateway
+// reports it; host is the one without a Host in the header.
+func Origin(header http.Header, host string) string {
+	return cmp.Or(header.Get("X-Forwarded-Proto"), "https") + "://" + cmp.Or(header.Get("Host"), host)
 }

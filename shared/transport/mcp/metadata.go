@@ -29,7 +29,7 @@ func (s *server) describe(w http.ResponseWriter, r *http.Request) bool {
 	}
 	w.Header().Set("Cache-Control", "public, max-age=300")
 	auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
-		Resource: gateway.Origin(r) + path, ResourceName: "Rethread",
+		Resource: gateway.Origin(r.Header, r.Host) + path, ResourceName: "Rethread",
 		AuthorizationServers: []string{s.OAuth.Issuer}, ScopesSupported: s.OAuth.Scopes,
 		BearerMethodsSupported: []string{"header"},
 	}).ServeHTTP(w, r)
@@ -38,5 +38,5 @@ func (s *server) describe(w http.ResponseWriter, r *http.Request) bool {
 
 // challenge is sent to callers without a token.
 func challenge(r *http.Request) string {
-	return `Bearer resource_metadata="` + gateway.Origin(r) + wellKnown + r.URL.Path + `"`
+	return `Bearer resource_metadata="` + gateway.Origin(r.Header, r.Host) + wellKnown + r.URL.Path + `"`
 }

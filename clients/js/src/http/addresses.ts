@@ -16,7 +16,7 @@ export interface AddressOptions {
   wsUrl?: string;
 }
 
-/** What paths are appended to: `api` and `stream` end with the version of the API, the others do not. */
+/** The kinds of addresses: `api` and `stream` end with the version of the API, the others do not. */
 export type Base = 'api' | 'root' | 'stream' | 'streamRoot';
 
 /** Asks the deployment, and returns the text of its answer. */

@@ -66,7 +66,7 @@ export interface Call {
   bytes?: Blob;
   headers?: Record<string, string>;
   repeat: Repeat;
-  /** What the path is appended to; by default `api`. */
+  /** The address that the path is appended to, `api` by default. */
   base?: Base;
   /** Whether it has no token, and follows no redirect. */
   isPublic?: boolean;

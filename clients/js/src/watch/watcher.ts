@@ -77,7 +77,7 @@ export class Watcher {
   }
 }
 
-/** What the environment has of its own. */
+/** The globals of the environment that watching uses. */
 export function globals(): Environment {
   const { WebSocket, document, window } = globalThis as Environment;
   return { WebSocket, document, window };

@@ -14,7 +14,7 @@ _LASTS = 3600.0  # seconds until the deployment is asked again
 
 
 class Addresses:
-    """What paths are appended to. A version at the end of an address is accepted.
+    """The addresses that paths are appended to. A version at the end of an address is accepted.
 
     The token is sent to that of streams, too. The deployment may name one of another origin, because
     its streams have one: who answers at `url` gets the token with each call anyway. So an answer from
@@ -54,7 +54,7 @@ class Addresses:
         self._take(_root(address("stream_url", named)))
 
     def failed(self, error: Exception) -> None:
-        """Notes why the deployment could not be asked. What it named before holds on."""
+        """Keeps the reason why the deployment did not answer. Addresses from before stay in use."""
         if self._named is not None:
             self._take(self._named)
             return
@@ -70,7 +70,7 @@ class Addresses:
         self._failure = error
 
     def failed_since(self, asked: int) -> Exception | None:
-        """Returns the failure of those who have asked meanwhile."""
+        """Returns the failure of a question that was asked in the meantime."""
         return self._failure if self.asked > asked else None
 
     def _take(self, root: str) -> None:

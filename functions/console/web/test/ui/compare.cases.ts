@@ -6,6 +6,18 @@ import { endRun, having, rewindTo, serveLogs } from './logs';
 import { expect, screen, test, waitFor, within } from './page';
 import { saying, type World } from './world';
 
+/** Serves a session of which a rewind has hidden the second turn. */
+function serveRewound(api: World) {
+  serveLogs(api);
+  const session = api.createSession({ name: 'Rewound' });
+  api.say(session.id, ['One', 'First.']);
+  const [two = ''] = api.say(session.id, ['Two', 'Second.']);
+  const marker = rewindTo(api, session.id, two);
+  api.say(session.id, ['Other', 'Else.']);
+  serveForks(api, session);
+  return { session, marker };
+}
+
 /** Serves a tree of a session and one fork of it. */
 function serveForks(api: World, root: Session, fork?: Session, before: string | null = null): void {
   const branch = (session: Session, children: Branch[]): Branch => ({
@@ -119,13 +131,7 @@ test('a fork stands beside its source from where they part', async ({ api, page 
 });
 
 test('a part that a rewind has hidden stands beside what is shown', async ({ api, page }) => {
-  serveLogs(api);
-  const session = api.createSession({ name: 'Rewound' });
-  api.say(session.id, ['One', 'First.']);
-  const [two = ''] = api.say(session.id, ['Two', 'Second.']);
-  const marker = rewindTo(api, session.id, two);
-  api.say(session.id, ['Other', 'Else.']);
-  serveForks(api, session);
+  const { session, marker } = serveRewound(api);
   page.open(`/compare?left=${session.id}`);
   expect(await screen.findByText('Choose two different branches.')).toBeVisible();
   const choice = await screen.findByRole('combobox', { name: 'Left branch' });
@@ -199,13 +205,7 @@ test('a branch without access is said, and what was refused is tried again', asy
 });
 
 test('the tree and the variants lead to a comparison', async ({ api, page }) => {
-  serveLogs(api);
-  const session = api.createSession({ name: 'Rewound' });
-  api.say(session.id, ['One', 'First.']);
-  const [two = ''] = api.say(session.id, ['Two', 'Second.']);
-  const marker = rewindTo(api, session.id, two);
-  api.say(session.id, ['Other', 'Else.']);
-  serveForks(api, session);
+  const { session, marker } = serveRewound(api);
   await page.openSession(session.id);
   const variant = await screen.findByRole('link', { name: 'Compare with another variant' });
   const hidden = `${session.id}&left_before=${marker.invocation_id}`;

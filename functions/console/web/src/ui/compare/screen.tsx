@@ -1,10 +1,10 @@
 // Two branches side by side; on narrow screens one of them, with a switch.
 
-import { ArrowLeft } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Link, useLocation, useSearchParams } from 'wouter-preact';
+import { useLocation, useSearchParams } from 'wouter-preact';
 import { type Branch, isSame } from '../../store/compare/branch';
 import { Comparison } from '../../store/compare/comparison';
+import { BackToChat } from '../chat/back';
 import { Bar } from '../chat/header';
 import { useApp } from '../context';
 import { addressOf } from '../history/address';
@@ -26,16 +26,7 @@ export function CompareScreen() {
   return (
     <main class="chat compare">
       <Bar>
-        {left && (
-          <Link
-            href={addressOf(left.session)}
-            class="icon-button"
-            aria-label="Back to the chat"
-            title="Back to the chat"
-          >
-            <ArrowLeft size={18} aria-hidden="true" />
-          </Link>
-        )}
+        {left && <BackToChat href={addressOf(left.session)} />}
         <h1 tabIndex={-1}>
           <span class="title">Compare branches</span>
         </h1>

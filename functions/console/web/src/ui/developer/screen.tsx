@@ -1,8 +1,8 @@
 // The turns of a chat on a page of their own.
 
-import { ArrowLeft } from 'lucide-preact';
 import { useEffect } from 'preact/hooks';
-import { Link, useLocation, useSearchParams } from 'wouter-preact';
+import { useLocation, useSearchParams } from 'wouter-preact';
+import { BackToChat } from '../chat/back';
 import { Gone } from '../chat/gone';
 import { Bar } from '../chat/header';
 import { useChat } from '../chat/open';
@@ -26,14 +26,7 @@ export function TurnsScreen({ id }: { id: string }) {
   return (
     <main class="chat turns-screen">
       <Bar>
-        <Link
-          href={addressOf(id, { at: turn })}
-          class="icon-button"
-          aria-label="Back to the chat"
-          title="Back to the chat"
-        >
-          <ArrowLeft size={18} aria-hidden="true" />
-        </Link>
+        <BackToChat href={addressOf(id, { at: turn })} />
         <h1 tabIndex={-1}>
           <span class="title" title={name}>
             Turns of <bdi>{name}</bdi>
