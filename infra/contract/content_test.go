@@ -19,13 +19,13 @@ import (
 func TestContentHasOneReader(t *testing.T) {
 	t.Parallel()
 	allowed := map[string]string{ // paths and what they may name, which protocols or others call so
-		"shared/transport/openresponses/convert": "types of items, and the member of a file, of the Responses API",
-		"shared/client/agent/responses":          "types of items, and the member of a file, of the Responses API",
-		"shared/client/agent/chat/history.go":    "the member of a file of the Chat Completions API",
-		"shared/transport/a2a/convert/parts.go":  "values of the metadata by which kagent and ADK mark parts in A2A",
-		"shared/client/agent/a2a/part.go":        "values of the metadata by which kagent and ADK mark parts in A2A",
-		"shared/client/agent/adk/case.go":        "members of ADK whose values have names of their authors",
-		"shared/client/agent/agenttest":          "events of tests, in JSON",
+		"shared/transport/openresponses/responsesconvert": "types of items, and the member of a file, of the Responses API",
+		"shared/client/agent/responses":                   "types of items, and the member of a file, of the Responses API",
+		"shared/client/agent/chat/history.go":             "the member of a file of the Chat Completions API",
+		"shared/transport/a2a/a2aconvert/parts.go":        "values of the metadata by which kagent and ADK mark parts in A2A",
+		"shared/client/agent/a2a/part.go":                 "values of the metadata by which kagent and ADK mark parts in A2A",
+		"shared/client/agent/adk/case.go":                 "members of ADK whose values have names of their authors",
+		"shared/client/agent/agenttest":                   "events of tests, in JSON",
 	}
 	root, err := repo.Root("")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/table/hooks"
-	"github.com/rethread/rethread/shared/transport/openresponses/convert"
+	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
 // guestReads are the reads of a session that a guest may send. RUN stands for the id of a run.
@@ -89,7 +89,7 @@ func readWhileEnding(t *testing.T, read request, before int64) (ended bool, answ
 	owner.must(t, http.StatusCreated, says("hello"))
 	owner.must(t, http.StatusCreated, post("/api/v1/sessions/here/tasks",
 		`{"task_id":"hello","message_bubbles":[{"id":"b","type":"agent","text":"hello","metadata":{"kagent_invocation_id":"`+runID+`"}}]}`))
-	read.path = strings.ReplaceAll(read.path, "RUN", convert.ID{SessionID: "here", RunID: runID}.String())
+	read.path = strings.ReplaceAll(read.path, "RUN", responsesconvert.ID{SessionID: "here", RunID: runID}.String())
 	var count atomic.Int64
 	guest := newSystemOver(t, hooks.New(engine, hooks.Hooks{Before: func(ctx context.Context, _ hooks.Call) error {
 		if count.Add(1) != before {

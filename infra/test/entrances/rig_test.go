@@ -25,7 +25,7 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/a2a"
-	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
 	"github.com/rethread/rethread/shared/transport/agui"
 	"github.com/rethread/rethread/shared/transport/aisdk"
 	"github.com/rethread/rethread/shared/transport/follow"
@@ -109,7 +109,7 @@ func newSystemOver(t testing.TB, engine table.Engine, log *slog.Logger) *system 
 	s := &system{clock: &clock{at: time.Now()}, made: map[int]string{}}
 	s.store = stores.New(engine, stores.WithCodec(storetest.Codec()), stores.WithClock(s.clock.now))
 	s.rest = routes(rest.Config{
-		A2ATasks: convert.Reader{Sessions: s.store.Sessions, Tasks: s.store.Tasks}.SessionTasks,
+		A2ATasks: a2aconvert.Reader{Sessions: s.store.Sessions, Tasks: s.store.Tasks}.SessionTasks,
 		Sessions: s.store.Sessions, Rewinds: s.store.History, Artifacts: s.store.Artifacts, Tasks: s.store.Tasks, Feedback: s.store.Feedback, Idempotency: s.store.Idempotency,
 		Grants: s.store.Shares, Shares: s.store.Shares, Runs: s.store.Runs, Agents: agents{}, StartRun: noWorker, Automations: s.store.Automations,
 		Erasures: s.store.Lifecycle, Quotas: s.store.Runs, Exports: s.store.Archives, Imports: s.store.Archives, NewToken: rand.Text, Webhooks: s.store.Webhooks,

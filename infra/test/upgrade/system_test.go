@@ -30,7 +30,7 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/a2a"
-	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
 	"github.com/rethread/rethread/shared/transport/follow"
 	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/gateway"
@@ -103,7 +103,7 @@ func newSystem(t testing.TB, items []item, now time.Time, seed byte) *system {
 
 func (s *system) config() rest.Config {
 	return rest.Config{
-		A2ATasks: convert.Reader{Sessions: s.store.Sessions, Tasks: s.store.Tasks}.SessionTasks,
+		A2ATasks: a2aconvert.Reader{Sessions: s.store.Sessions, Tasks: s.store.Tasks}.SessionTasks,
 		Sessions: s.store.Sessions, Rewinds: s.store.History, Artifacts: s.store.Artifacts, Tasks: s.store.Tasks, Feedback: s.store.Feedback, Idempotency: s.store.Idempotency,
 		Grants: s.store.Shares, Shares: s.store.Shares, Runs: s.store.Runs, Automations: s.store.Automations, Erasures: s.store.Lifecycle, Quotas: s.store.Runs,
 		Exports: s.store.Archives, Imports: s.store.Archives, Webhooks: s.store.Webhooks, Deliveries: s, Agents: s,

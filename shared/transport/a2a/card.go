@@ -16,7 +16,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
-	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
 	"github.com/rethread/rethread/shared/transport/gateway"
 )
 
@@ -154,7 +154,7 @@ func newCard(base, agent string, push bool) *lib.AgentCard {
 func newExtendedCard(base, agent string, push bool) *lib.AgentCard {
 	card := newCard(base, agent, push)
 	card.Capabilities.Extensions[0].Params = map[string]any{
-		"rewindMetadata": convert.RewindKey, "invocationMetadata": convert.InvocationKey,
+		"rewindMetadata": a2aconvert.RewindKey, "invocationMetadata": a2aconvert.InvocationKey,
 	}
 	card.Skills = append(card.Skills,
 		lib.AgentSkill{

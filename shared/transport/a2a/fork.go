@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
 )
 
 // forkLink returns the link of the task with a fork's own id: everything that
@@ -107,6 +107,6 @@ func (h *handler) savedInFork(ctx context.Context, link task.Link) (*task.A2A, e
 	return &tasks[0], nil
 }
 
-func (h *handler) reader() convert.Reader {
-	return convert.Reader{Sessions: h.Sessions, Tasks: h.Tasks}
+func (h *handler) reader() a2aconvert.Reader {
+	return a2aconvert.Reader{Sessions: h.Sessions, Tasks: h.Tasks}
 }

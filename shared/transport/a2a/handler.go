@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
 	"github.com/rethread/rethread/shared/transport/cursor"
 	"github.com/rethread/rethread/shared/transport/gateway"
 )
@@ -46,7 +46,7 @@ func (h *handler) GetTask(ctx context.Context, req *lib.GetTaskRequest) (*lib.Ta
 	if err != nil {
 		return nil, err
 	}
-	convert.Shorten(t, req.HistoryLength)
+	a2aconvert.Shorten(t, req.HistoryLength)
 	return t, nil
 }
 
@@ -123,7 +123,7 @@ func (h *handler) ListTasks(ctx context.Context, req *lib.ListTasksRequest) (*li
 			out.TotalSize--
 			continue
 		}
-		convert.Shorten(t, req.HistoryLength)
+		a2aconvert.Shorten(t, req.HistoryLength)
 		if !req.IncludeArtifacts {
 			t.Artifacts = nil
 		}

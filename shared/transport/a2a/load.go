@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/observe/metrics"
-	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
 )
 
 // load reads the current task.
@@ -33,7 +33,7 @@ func (h *handler) loadEvents(ctx context.Context, link task.Link) (*lib.Task, []
 	if err != nil {
 		return nil, nil, err
 	}
-	t := convert.Task(link.TaskID, last, events)
+	t := a2aconvert.Task(link.TaskID, last, events)
 	if link.CancelledTime != 0 && t.Status.State == lib.TaskStateInputRequired {
 		when := time.UnixMilli(link.CancelledTime).UTC()
 		t.Status = lib.TaskStatus{State: lib.TaskStateCanceled, Timestamp: &when}

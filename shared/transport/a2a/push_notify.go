@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
 	"github.com/rethread/rethread/shared/transport/frontend"
 )
 
@@ -162,7 +162,7 @@ func (m *moment) updates() []lib.Event {
 	case delivery.RunCompleted, delivery.RunFailed, delivery.RunCancelled, delivery.TaskCancelled:
 		t := m.task()
 		return []lib.Event{&lib.TaskStatusUpdateEvent{
-			TaskID: t.ID, ContextID: t.ContextID, Status: t.Status, Metadata: map[string]any{convert.InvocationKey: m.run.ID},
+			TaskID: t.ID, ContextID: t.ContextID, Status: t.Status, Metadata: map[string]any{a2aconvert.InvocationKey: m.run.ID},
 		}}
 	case delivery.ItemCompleted:
 		for _, e := range m.events {
@@ -177,7 +177,7 @@ func (m *moment) updates() []lib.Event {
 
 // task returns the task at that moment.
 func (m *moment) task() *lib.Task {
-	t := convert.Task(m.link.TaskID, m.run, m.events)
+	t := a2aconvert.Task(m.link.TaskID, m.run, m.events)
 	if m.event.Type == delivery.TaskCancelled {
 		when := time.UnixMilli(m.event.Time).UTC()
 		t.Status = lib.TaskStatus{State: lib.TaskStateCanceled, Timestamp: &when}

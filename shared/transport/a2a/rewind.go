@@ -15,12 +15,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
 )
 
 // rewindOf returns the invocation before which a message asks to rewind.
 func rewindOf(m *lib.Message) (before string, ok bool) {
-	value, ok := m.Metadata[convert.RewindKey]
+	value, ok := m.Metadata[a2aconvert.RewindKey]
 	if !ok {
 		return "", false
 	}
@@ -53,7 +53,7 @@ func (h *handler) rewind(ctx context.Context, m *lib.Message, before string) *li
 	failed.Status.Message = &lib.Message{
 		ID: h.NewID(), Role: lib.MessageRoleAgent, ContextID: m.ContextID, TaskID: failed.ID,
 		Parts:    lib.ContentParts{lib.NewTextPart("The rewind failed: " + reason)},
-		Metadata: map[string]any{convert.RewindKey: before},
+		Metadata: map[string]any{a2aconvert.RewindKey: before},
 	}
 	return failed
 }
@@ -62,7 +62,7 @@ func (h *handler) tryRewind(ctx context.Context, m *lib.Message, before string) 
 	if err := ids.Check("message.contextId", m.ContextID); err != nil {
 		return nil, err
 	}
-	if err := ids.Check("message.metadata."+convert.RewindKey, before); err != nil {
+	if err := ids.Check("message.metadata."+a2aconvert.RewindKey, before); err != nil {
 		return nil, err
 	}
 	var done session.Rewound
@@ -90,8 +90,8 @@ func (h *handler) tryRewind(ctx context.Context, m *lib.Message, before string) 
 		// finds the latest, however often it was rewound.
 		ID: lib.TaskID(m.ContextID), ContextID: m.ContextID,
 		Status:   lib.TaskStatus{State: lib.TaskStateCompleted, Timestamp: &at},
-		History:  convert.History(m.ContextID, events),
-		Metadata: map[string]any{convert.InvocationKey: done.Event.InvocationID, convert.RewindKey: before},
+		History:  a2aconvert.History(m.ContextID, events),
+		Metadata: map[string]any{a2aconvert.InvocationKey: done.Event.InvocationID, a2aconvert.RewindKey: before},
 	}
 	if err := h.save(ctx, owner, t); err != nil {
 		return nil, fmt.Errorf("the session was rewound, but the task is not saved: %w", err)

@@ -17,7 +17,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/observe/logs"
-	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
 )
 
 // cleanupTime bounds work after a call's time is up, as reading the task.
@@ -41,11 +41,11 @@ func (h *handler) SendMessage(ctx context.Context, req *lib.SendMessageRequest) 
 	if err != nil {
 		return nil, err
 	}
-	if reply := convert.Reply(events); reply != nil && t.Status.State == lib.TaskStateCompleted {
+	if reply := a2aconvert.Reply(events); reply != nil && t.Status.State == lib.TaskStateCompleted {
 		return reply, nil
 	}
 	if req.Config != nil {
-		convert.Shorten(t, req.Config.HistoryLength)
+		a2aconvert.Shorten(t, req.Config.HistoryLength)
 	}
 	return t, nil
 }
@@ -132,7 +132,7 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 	}
 	runID := ids.run
 	restoreSent(ctx, req.Message)
-	input, err := convert.Event(req.Message, ids.task)
+	input, err := a2aconvert.Event(req.Message, ids.task)
 	if err != nil {
 		return task.Link{}, err
 	}

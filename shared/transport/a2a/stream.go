@@ -9,7 +9,7 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
 )
 
 // stream sends the events of a task to one listener.
@@ -86,7 +86,7 @@ func (s *stream) follow(ctx context.Context) (*lib.Task, bool) {
 	}
 	ok := s.sendNew(events) && s.send(&lib.TaskStatusUpdateEvent{
 		TaskID: t.ID, ContextID: t.ContextID, Status: t.Status,
-		Metadata: map[string]any{convert.InvocationKey: lastRun(s.link).RunID},
+		Metadata: map[string]any{a2aconvert.InvocationKey: lastRun(s.link).RunID},
 	})
 	return t, ok
 }
@@ -138,7 +138,7 @@ func (s *sent) updates(events []session.Event) []lib.Event {
 		}
 		if whole {
 			s.done[e.ID] = true
-			if convert.Steps(e) {
+			if a2aconvert.Steps(e) {
 				out = append(out, s.stepUpdate(e))
 			}
 		}
@@ -152,9 +152,9 @@ func (s *sent) stepUpdate(e session.Event) lib.Event {
 	return &lib.TaskStatusUpdateEvent{
 		TaskID: lib.TaskID(s.link.TaskID), ContextID: s.link.SessionID,
 		Status: lib.TaskStatus{
-			State: lib.TaskStateWorking, Message: convert.Message(e, s.link.TaskID), Timestamp: &at,
+			State: lib.TaskStateWorking, Message: a2aconvert.Message(e, s.link.TaskID), Timestamp: &at,
 		},
-		Metadata: map[string]any{convert.InvocationKey: e.InvocationID},
+		Metadata: map[string]any{a2aconvert.InvocationKey: e.InvocationID},
 	}
 }
 
@@ -162,7 +162,7 @@ func (s *sent) stepUpdate(e session.Event) lib.Event {
 // not only extended; nil without a change. The last update has all parts again:
 // some clients keep only that one, others assemble the parts before.
 func (s *sent) artifactUpdate(e session.Event, whole bool) lib.Event {
-	a := convert.Artifact(e)
+	a := a2aconvert.Artifact(e)
 	if a == nil {
 		return nil
 	}
@@ -179,7 +179,7 @@ func (s *sent) artifactUpdate(e session.Event, whole bool) lib.Event {
 	part.Parts = added
 	return &lib.TaskArtifactUpdateEvent{
 		TaskID: lib.TaskID(s.link.TaskID), ContextID: s.link.SessionID, Artifact: &part,
-		Append: known, LastChunk: whole, Metadata: map[string]any{convert.InvocationKey: e.InvocationID},
+		Append: known, LastChunk: whole, Metadata: map[string]any{a2aconvert.InvocationKey: e.InvocationID},
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"net/http"
 
 	"github.com/rethread/rethread/shared/domain/ids"
-	"github.com/rethread/rethread/shared/transport/agui/convert"
+	"github.com/rethread/rethread/shared/transport/agui/aguiconvert"
 	"github.com/rethread/rethread/shared/transport/frontend"
 )
 
@@ -26,12 +26,12 @@ func New(c frontend.Config) http.Handler {
 }
 
 // readInput reads RunAgentInput from the body.
-func readInput(w http.ResponseWriter, r *http.Request) (convert.Input, error) {
+func readInput(w http.ResponseWriter, r *http.Request) (aguiconvert.Input, error) {
 	body, err := frontend.ReadBody(w, r)
 	if err != nil {
-		return convert.Input{}, err
+		return aguiconvert.Input{}, err
 	}
-	return convert.ParseInput(body)
+	return aguiconvert.ParseInput(body)
 }
 
 // stop cancels the run in progress of a thread. Without one it does nothing.

@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/transport/agui/convert"
+	"github.com/rethread/rethread/shared/transport/agui/aguiconvert"
 	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
@@ -30,8 +30,8 @@ func (s *server) postRun(w http.ResponseWriter, r *http.Request, agent string) e
 		}
 		out, err := b.Begin(ctx)
 		if runID, busy := frontend.Busy(err); busy {
-			s.sendOnly(ctx, w, in.Old, convert.RunError(
-				convert.CodeBusy, "Another run of the thread is in progress: "+runID, map[string]any{"run_id": runID}))
+			s.sendOnly(ctx, w, in.Old, aguiconvert.RunError(
+				aguiconvert.CodeBusy, "Another run of the thread is in progress: "+runID, map[string]any{"run_id": runID}))
 			return nil
 		}
 		if err != nil {
@@ -46,7 +46,7 @@ func (s *server) postRun(w http.ResponseWriter, r *http.Request, agent string) e
 }
 
 // sendNothing answers a request without anything new: no run begins.
-func (s *server) sendNothing(ctx context.Context, w http.ResponseWriter, in convert.Input, out frontend.Begun) error {
+func (s *server) sendNothing(ctx context.Context, w http.ResponseWriter, in aguiconvert.Input, out frontend.Begun) error {
 	state, err := s.state(ctx, out.Ref, out.AsGuest)
 	if err != nil {
 		return err
@@ -62,8 +62,8 @@ func (s *server) sendNothing(ctx context.Context, w http.ResponseWriter, in conv
 	if err != nil {
 		return err
 	}
-	s.sendOnly(ctx, w, in.Old, convert.RunStarted(in.SessionID, in.RunID), convert.StateSnapshot(state),
-		convert.Finished(thread, in.SessionID, in.RunID, last.Status == run.Completed))
+	s.sendOnly(ctx, w, in.Old, aguiconvert.RunStarted(in.SessionID, in.RunID), aguiconvert.StateSnapshot(state),
+		aguiconvert.Finished(thread, in.SessionID, in.RunID, last.Status == run.Completed))
 	return nil
 }
 
@@ -144,23 +144,23 @@ func (s *server) sendThread(ctx context.Context, w http.ResponseWriter, out fron
 	if err != nil {
 		return err
 	}
-	var end convert.Event
+	var end aguiconvert.Event
 	switch events := thread.Events(); {
 	case last.ID != "":
-		ref.RunID, end = last.ID, convert.Outcome(thread, last)
+		ref.RunID, end = last.ID, aguiconvert.Outcome(thread, last)
 	case len(events) > 0:
 		ref.RunID = events[len(events)-1].InvocationID
 	default:
 		ref.RunID = s.NewID()
 	}
 	if end == nil {
-		end = convert.Finished(thread, ref.SessionID, ref.RunID, false)
+		end = aguiconvert.Finished(thread, ref.SessionID, ref.RunID, false)
 	}
 	if err := s.Recheck(ctx, ref.UserID, ref.SessionID); err != nil {
 		return err
 	}
 	s.sendOnly(ctx, w, old,
-		convert.RunStarted(ref.SessionID, ref.RunID), convert.MessagesSnapshot(convert.Messages(thread)), convert.StateSnapshot(state), end)
+		aguiconvert.RunStarted(ref.SessionID, ref.RunID), aguiconvert.MessagesSnapshot(aguiconvert.Messages(thread)), aguiconvert.StateSnapshot(state), end)
 	return nil
 }
 
@@ -174,8 +174,8 @@ type runStream struct {
 	// that gets the thread's messages first.
 	has    map[string]bool
 	out    *frontend.Sender
-	stream *convert.Stream // nil before the first events
-	own    []session.Event // the run's, as of the last update
+	stream *aguiconvert.Stream // nil before the first events
+	own    []session.Event     // the run's, as of the last update
 }
 
 // sendRun streams a run from its beginning to its end. The stream's status and head
@@ -183,13 +183,13 @@ type runStream struct {
 func (s *server) sendRun(ctx context.Context, w http.ResponseWriter, b frontend.Begun, old bool, has map[string]bool) {
 	rs := &runStream{server: s, Begun: b, old: old, has: has, out: frontend.NewSender(ctx, w, s.KeepAlive)}
 	defer rs.out.Close()
-	rs.send([]convert.Event{convert.RunStarted(b.Ref.SessionID, b.Ref.RunID)})
+	rs.send([]aguiconvert.Event{aguiconvert.RunStarted(b.Ref.SessionID, b.Ref.RunID)})
 	r, err := s.Follow(ctx, &rs.Begun, rs.out.Left, rs.update)
 	switch {
 	case err != nil:
 		rs.fail(ctx, err)
 	case r.ID != "" && rs.stream == nil: // discarded before its events were read
-		rs.send([]convert.Event{convert.Discarded(r)})
+		rs.send([]aguiconvert.Event{aguiconvert.Discarded(r)})
 	case r.ID != "":
 		rs.finish(ctx, r)
 	}
@@ -216,13 +216,13 @@ func (rs *runStream) update(ctx context.Context, own []session.Event) error {
 		}
 		before := rs.Before.With(own)
 		if rs.has == nil {
-			rs.send([]convert.Event{convert.MessagesSnapshot(convert.Messages(before.Thread()))})
+			rs.send([]aguiconvert.Event{aguiconvert.MessagesSnapshot(aguiconvert.Messages(before.Thread()))})
 		}
-		rs.send([]convert.Event{convert.StateSnapshot(state)})
+		rs.send([]aguiconvert.Event{aguiconvert.StateSnapshot(state)})
 		if rs.has != nil {
-			rs.send(convert.Answers(before.Thread(), rs.Ref.RunID, rs.has))
+			rs.send(aguiconvert.Answers(before.Thread(), rs.Ref.RunID, rs.has))
 		}
-		rs.stream = convert.NewStream(before, own, state)
+		rs.stream = aguiconvert.NewStream(before, own, state)
 	}
 	events, err := frontend.Update(ctx, rs.Server, &rs.Begun, rs.stream, own)
 	rs.send(events)
@@ -236,29 +236,29 @@ func (rs *runStream) fail(ctx context.Context, err error) {
 	}
 	f, broken := rs.Failure(ctx, err)
 	if f != nil {
-		rs.send([]convert.Event{convert.RunError("access_lost", f.Detail, nil)})
+		rs.send([]aguiconvert.Event{aguiconvert.RunError("access_lost", f.Detail, nil)})
 		return
 	}
 	text := "The stream ends before its run. Send the same request again to go on."
 	if broken {
 		text = "The stream failed, its run goes on. Send the same request again to go on."
 	}
-	rs.send([]convert.Event{convert.RunError(convert.CodeReconnect, text, map[string]any{"run_id": rs.Ref.RunID})})
+	rs.send([]aguiconvert.Event{aguiconvert.RunError(aguiconvert.CodeReconnect, text, map[string]any{"run_id": rs.Ref.RunID})})
 }
 
-func (rs *runStream) send(events []convert.Event) {
+func (rs *runStream) send(events []aguiconvert.Event) {
 	sendEvents(rs.out, rs.old, events)
 }
 
 // sendOnly sends events that are a whole stream. old is a client of a version before
 // 1.0.
-func (s *server) sendOnly(ctx context.Context, w http.ResponseWriter, old bool, events ...convert.Event) {
+func (s *server) sendOnly(ctx context.Context, w http.ResponseWriter, old bool, events ...aguiconvert.Event) {
 	out := frontend.NewSender(ctx, w, s.KeepAlive)
 	defer out.Close()
 	sendEvents(out, old, events)
 }
 
-func sendEvents(out *frontend.Sender, old bool, events []convert.Event) {
+func sendEvents(out *frontend.Sender, old bool, events []aguiconvert.Event) {
 	for _, e := range events {
 		if old {
 			e = e.ForOld()

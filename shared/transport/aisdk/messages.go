@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/transport/aisdk/convert"
+	"github.com/rethread/rethread/shared/transport/aisdk/aisdkconvert"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
 
@@ -46,9 +46,9 @@ func (s *server) getMessages(w http.ResponseWriter, r *http.Request, _ string) e
 	if err != nil {
 		return err
 	}
-	var page convert.Page
+	var page aisdkconvert.Page
 	err = h.Enough(r.Context(), func(h conversation.History) (err error) {
-		page, err = convert.MessagesPage(h, inProgress, limit, session.PageBytes)
+		page, err = aisdkconvert.MessagesPage(h, inProgress, limit, session.PageBytes)
 		return err
 	})
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *server) getMessages(w http.ResponseWriter, r *http.Request, _ string) e
 	}
 	linkOlder(w.Header(), limit, page.Before)
 	if page.Messages == nil {
-		page.Messages = []convert.Message{}
+		page.Messages = []aisdkconvert.Message{}
 	}
 	return s.Answer(r.Context(), w, of, page.Messages)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/transport/aisdk/convert"
+	"github.com/rethread/rethread/shared/transport/aisdk/aisdkconvert"
 	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
@@ -19,7 +19,7 @@ func (s *server) postChat(w http.ResponseWriter, r *http.Request, agent string) 
 	if err != nil {
 		return err
 	}
-	req, err := convert.ParseRequest(body)
+	req, err := aisdkconvert.ParseRequest(body)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (s *server) postChat(w http.ResponseWriter, r *http.Request, agent string) 
 		if out.Ref.RunID == "" { // nothing new: no run begins
 			o := s.sender(ctx, w)
 			defer o.Close()
-			o.Send(convert.Finished(false))
+			o.Send(aisdkconvert.Finished(false))
 			o.Done()
 			return nil
 		}
@@ -88,7 +88,7 @@ type runStream struct {
 
 	replay bool // from the beginning of the message, which may be older than the run
 	out    *frontend.Sender
-	stream *convert.Stream // nil before the first events
+	stream *aisdkconvert.Stream // nil before the first events
 }
 
 // sendRun streams a run from its beginning to its end.
@@ -100,7 +100,7 @@ func (s *server) sendRun(ctx context.Context, w http.ResponseWriter, b frontend.
 	case err != nil:
 		rs.fail(ctx, err)
 	case r.ID != "" && rs.stream == nil: // discarded before its events were read
-		rs.send([]convert.Chunk{convert.Discarded(r)})
+		rs.send([]aisdkconvert.Chunk{aisdkconvert.Discarded(r)})
 	case r.ID != "":
 		rs.send(rs.stream.Finish(r))
 	}
@@ -125,24 +125,24 @@ func (rs *runStream) update(ctx context.Context, own []session.Event) error {
 
 // begin begins the stream with the first events of the run.
 func (rs *runStream) begin(ctx context.Context, own []session.Event, state session.State) error {
-	start := convert.Start{
+	start := aisdkconvert.Start{
 		SessionID: rs.Ref.SessionID, RunID: rs.Ref.RunID, Before: rs.Before.With(own), Included: own,
 		State: conversation.NewState(state.Merged, rs.AsGuest), Replay: rs.replay,
 	}
-	stream, first, err := convert.NewStream(start)
+	stream, first, err := aisdkconvert.NewStream(start)
 	if errors.Is(err, conversation.ErrOlder) {
 		if err := rs.Whole(ctx, &rs.Begun); err != nil {
 			return err
 		}
 		start.Before = rs.Before.With(own)
-		stream, first, err = convert.NewStream(start)
+		stream, first, err = aisdkconvert.NewStream(start)
 	}
 	rs.stream = stream
 	rs.send(first)
 	return err
 }
 
-func (rs *runStream) send(chunks []convert.Chunk) {
+func (rs *runStream) send(chunks []aisdkconvert.Chunk) {
 	for _, c := range chunks {
 		rs.out.Send(c)
 	}
@@ -152,14 +152,14 @@ func (rs *runStream) send(chunks []convert.Chunk) {
 func (rs *runStream) fail(ctx context.Context, err error) {
 	f, broken := rs.Failure(ctx, err)
 	if f != nil {
-		rs.send([]convert.Chunk{convert.Error(f.Detail)})
+		rs.send([]aisdkconvert.Chunk{aisdkconvert.Error(f.Detail)})
 		return
 	}
 	text := "The stream ends before its run. Resume it to go on."
 	if broken {
 		text = "The stream failed, its run goes on. Resume it to go on."
 	}
-	rs.send([]convert.Chunk{
-		convert.Transient(convert.DataReconnect, map[string]any{"run_id": rs.Ref.RunID}), convert.Error(text),
+	rs.send([]aisdkconvert.Chunk{
+		aisdkconvert.Transient(aisdkconvert.DataReconnect, map[string]any{"run_id": rs.Ref.RunID}), aisdkconvert.Error(text),
 	})
 }

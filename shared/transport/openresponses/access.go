@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend"
-	"github.com/rethread/rethread/shared/transport/openresponses/convert"
+	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
 // readSession reads a session for an action. One that the caller may not even read does
@@ -40,9 +40,9 @@ func unread(id string, err error) error {
 
 // found is a response whose session the caller may read.
 type found struct {
-	id convert.ID
+	id responsesconvert.ID
 	of session.Session
-	convert.Response
+	responsesconvert.Response
 }
 
 func (f found) ref() run.Ref {
@@ -53,11 +53,11 @@ func (f found) ref() run.Ref {
 // A foreign one does not exist for the caller.
 func (s *server) find(ctx context.Context, text string, a access.Action) (found, error) {
 	missing := fault.New(fault.RunNotFound, "There is no response with this id: %s", text)
-	id, ok := convert.ParseID(text)
+	id, ok := responsesconvert.ParseID(text)
 	if !ok {
 		return found{}, missing
 	}
-	f := found{id: id, Response: convert.Response{ID: id}}
+	f := found{id: id, Response: responsesconvert.Response{ID: id}}
 	var err error
 	if f.of, err = s.readSession(ctx, id.SessionID, a); err != nil {
 		if errors.Is(err, fault.Of(fault.NotFound)) {
@@ -118,9 +118,9 @@ type entries struct {
 }
 
 // entriesOf reads the log from a response's position on, until after the run's events.
-func (s *server) entriesOf(ctx context.Context, of session.Session, id convert.ID) (entries, error) {
+func (s *server) entriesOf(ctx context.Context, of session.Session, id responsesconvert.ID) (entries, error) {
 	var out entries
-	begun := map[string]bool{id.RunID: true, "": true, convert.HistoryOf(id.RunID): true}
+	begun := map[string]bool{id.RunID: true, "": true, responsesconvert.HistoryOf(id.RunID): true}
 	q := session.EventQuery{View: session.All, After: id.After, Limit: session.DefaultPage}
 	for {
 		page, err := s.Sessions.Events(ctx, of.UserID, of.ID, q)
@@ -135,7 +135,7 @@ func (s *server) entriesOf(ctx context.Context, of session.Session, id convert.I
 					begun[out.next], out.next = true, ""
 				}
 				out.own, grown = append(out.own, e), true
-			case e.InvocationID == convert.HistoryOf(id.RunID):
+			case e.InvocationID == responsesconvert.HistoryOf(id.RunID):
 				out.history = append(out.history, e)
 			case !begun[e.InvocationID] && len(out.own) == 0:
 				begun[e.InvocationID] = true

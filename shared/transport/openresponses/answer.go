@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend"
-	"github.com/rethread/rethread/shared/transport/openresponses/convert"
+	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
 // lastReadTime bounds the read of a response whose request's time is up.
@@ -32,8 +32,8 @@ func (s *server) follow(ctx context.Context, f found, left func() bool, update f
 func (s *server) stream(ctx context.Context, w http.ResponseWriter, f found, after int64) {
 	out := frontend.NewSender(ctx, w, s.KeepAlive)
 	defer out.Close()
-	events := convert.NewStream(f.id, after)
-	send := func(list []convert.Event) {
+	events := responsesconvert.NewStream(f.id, after)
+	send := func(list []responsesconvert.Event) {
 		for _, e := range list {
 			out.SendNamed(e.Type(), e)
 		}
@@ -56,13 +56,13 @@ func (s *server) stream(ctx context.Context, w http.ResponseWriter, f found, aft
 
 // fail sends why a stream ends before its response. The event has the number of the last
 // one, after which the reader can go on.
-func (s *server) fail(ctx context.Context, out *frontend.Sender, id convert.ID, at int64, err error) {
+func (s *server) fail(ctx context.Context, out *frontend.Sender, id responsesconvert.ID, at int64, err error) {
 	f, _ := s.Failure(ctx, err)
 	if f == nil {
 		f = fault.New(fault.Busy, "The stream ends before its response, which goes on: get it again with stream=true and starting_after=%d.", at).
 			With("code", codeExpired).With("response_id", id.String())
 	}
-	e := convert.Event{"type": "error", "sequence_number": at}
+	e := responsesconvert.Event{"type": "error", "sequence_number": at}
 	object := errorObject(f)
 	for _, name := range []string{"code", "message", "param"} {
 		e[name] = object[name]

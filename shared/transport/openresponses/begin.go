@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend"
-	"github.com/rethread/rethread/shared/transport/openresponses/convert"
+	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
 // maxBegins bounds the tries to begin a run in a session that others change.
@@ -43,10 +43,10 @@ type position struct {
 	created bool
 	// expected is the head of the log if the run must follow it; nil for any.
 	expected *int64
-	known    map[string]convert.Called
+	known    map[string]responsesconvert.Called
 	// older reads calls from before known, if an output's call is not among those; nil
 	// if there are none.
-	older func() (map[string]convert.Called, error)
+	older func() (map[string]responsesconvert.Called, error)
 }
 
 func (c *creation) tryBegin(ctx context.Context) (found, error) {
@@ -75,16 +75,16 @@ func (c *creation) start(ctx context.Context, at position) (found, error) {
 	access.CallerOf(ctx).StampAll(history)
 	access.CallerOf(ctx).StampAll(input)
 	after := at.of.HeadSeq
-	record := convert.Record{After: after, Body: c.body, Tools: c.agents.ClientTools(c.req.Model), Shown: c.req.Shown}
-	if err := convert.Offer(input, record, c.req.Offer); err != nil {
+	record := responsesconvert.Record{After: after, Body: c.body, Tools: c.agents.ClientTools(c.req.Model), Shown: c.req.Shown}
+	if err := responsesconvert.Offer(input, record, c.req.Offer); err != nil {
 		return found{}, err
 	}
 	head, err := c.appendHistory(ctx, at, history)
 	if err != nil {
 		return found{}, err
 	}
-	id := convert.ID{SessionID: at.of.ID, RunID: c.runID, After: after}
-	f := found{id: id, of: at.of, Response: convert.Response{ID: id, Own: inputOf(input, c.runID)}}
+	id := responsesconvert.ID{SessionID: at.of.ID, RunID: c.runID, After: after}
+	f := found{id: id, of: at.of, Response: responsesconvert.Response{ID: id, Own: inputOf(input, c.runID)}}
 	f.Run, err = c.Launch(ctx, run.Start{
 		Ref: f.ref(), Agent: c.req.Model, Mode: run.Managed, Input: f.Own, OnActive: c.req.OnActive,
 		ExpectedSeq: head,
@@ -104,9 +104,9 @@ func (c *creation) start(ctx context.Context, at position) (found, error) {
 
 // events returns the request's items as events, which answer calls of the position.
 func (c *creation) events(at position) (history, input []session.Event, err error) {
-	history, input, err = convert.Events(c.req.Input, c.req.Model, at.known)
+	history, input, err = responsesconvert.Events(c.req.Input, c.req.Model, at.known)
 	var f *fault.Error
-	if errors.As(err, &f) && f.Extra["code"] == convert.CodeNoCall && at.older != nil {
+	if errors.As(err, &f) && f.Extra["code"] == responsesconvert.CodeNoCall && at.older != nil {
 		known, failed := at.older()
 		if failed != nil {
 			return nil, nil, failed
@@ -114,7 +114,7 @@ func (c *creation) events(at position) (history, input []session.Event, err erro
 		for id, call := range at.known {
 			known[id] = call
 		}
-		history, input, err = convert.Events(c.req.Input, c.req.Model, known)
+		history, input, err = responsesconvert.Events(c.req.Input, c.req.Model, known)
 	}
 	if err == nil && len(input) == 0 {
 		err = fault.Field(fault.Invalid, "/input", "must end with a message of the user or the output of a call")
@@ -126,7 +126,7 @@ func (c *creation) events(at position) (history, input []session.Event, err erro
 // returns the head that the run must follow.
 func (c *creation) appendHistory(ctx context.Context, at position, history []session.Event) (*int64, error) {
 	head := at.expected
-	invocation := convert.HistoryOf(c.runID)
+	invocation := responsesconvert.HistoryOf(c.runID)
 	for i := range history {
 		history[i].InvocationID, history[i].ID = invocation, invocation+"."+strconv.Itoa(i+1)
 	}

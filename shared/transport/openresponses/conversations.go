@@ -8,7 +8,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend"
-	"github.com/rethread/rethread/shared/transport/openresponses/convert"
+	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
 // conversation returns a session as a conversation.
@@ -40,7 +40,7 @@ func body(w http.ResponseWriter, r *http.Request, members ...string) (jsonx.Obje
 	if err != nil {
 		return o, err
 	}
-	convert.DropNulls(o)
+	responsesconvert.DropNulls(o)
 	return o, o.Only(members...)
 }
 
@@ -50,15 +50,15 @@ func (s *server) postConversation(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	metadata, err := convert.ParseMetadata(o)
+	metadata, err := responsesconvert.ParseMetadata(o)
 	if err != nil {
 		return err
 	}
-	items, err := convert.ParseItems(o, maxItems)
+	items, err := responsesconvert.ParseItems(o, maxItems)
 	if err != nil {
 		return err
 	}
-	added, err := convert.Append(items, nil)
+	added, err := responsesconvert.Append(items, nil)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *server) updateConversation(w http.ResponseWriter, r *http.Request) erro
 	if err := o.Required("metadata"); err != nil {
 		return err
 	}
-	metadata, err := convert.ParseMetadata(o)
+	metadata, err := responsesconvert.ParseMetadata(o)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend"
-	"github.com/rethread/rethread/shared/transport/openresponses/convert"
+	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
 // maxKey is the maximum length of an Idempotency-Key.
@@ -24,7 +24,7 @@ func (s *server) postResponse(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req, err := convert.ParseRequest(r.Context(), body, s.obeys)
+	req, err := responsesconvert.ParseRequest(r.Context(), body, s.obeys)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func noModel(f *fault.Error) error { return f.With("code", codeModel) }
 type creation struct {
 	*server
 
-	req   convert.Request
+	req   responsesconvert.Request
 	runID string
 	// session is the id of the session, or of the fork, that may have to be created.
 	session string
@@ -81,7 +81,7 @@ type creation struct {
 // newCreation returns a creation with ids of its own. Those of a request with an
 // Idempotency-Key are derived from the key, so the same request again finds what it has
 // created.
-func (s *server) newCreation(r *http.Request, req convert.Request, body []byte) (*creation, error) {
+func (s *server) newCreation(r *http.Request, req responsesconvert.Request, body []byte) (*creation, error) {
 	key := r.Header.Get("Idempotency-Key")
 	if key == "" {
 		return &creation{server: s, req: req, runID: "run_" + s.NewID(), session: newConversation(s.NewID()), nonce: s.NewID()}, nil

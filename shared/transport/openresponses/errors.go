@@ -6,7 +6,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/base/problem"
-	"github.com/rethread/rethread/shared/transport/openresponses/convert"
+	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
 // Codes of errors.
@@ -67,8 +67,8 @@ func errorObject(f *fault.Error) map[string]any {
 	case v.Pointer == "":
 		out["message"] = "The body " + v.Detail
 	default:
-		out["param"] = convert.Param(v.Pointer)
-		out["message"] = convert.Param(v.Pointer) + " " + v.Detail
+		out["param"] = responsesconvert.Param(v.Pointer)
+		out["message"] = responsesconvert.Param(v.Pointer) + " " + v.Detail
 	}
 	if f.Kind == fault.Busy && out["code"] == nil {
 		out["code"] = codeLimit

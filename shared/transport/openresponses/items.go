@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend"
-	"github.com/rethread/rethread/shared/transport/openresponses/convert"
+	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
 // maxItems is how many items can be added at once, as in OpenAI's API.
@@ -35,7 +35,7 @@ func (s *server) getItems(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	events := session.EventQuery{View: session.Effective, Descending: !q.ascending, Limit: q.limit + 1}
-	switch seq, ok := convert.SeqOf(q.after); {
+	switch seq, ok := responsesconvert.SeqOf(q.after); {
 	case q.after == "":
 	case !ok:
 		return errAfter()
@@ -44,7 +44,7 @@ func (s *server) getItems(w http.ResponseWriter, r *http.Request) error {
 	default:
 		events.Before = seq + 1
 	}
-	var items []convert.Item
+	var items []responsesconvert.Item
 	for {
 		page, err := s.Sessions.Events(r.Context(), of.UserID, of.ID, events)
 		if err != nil {
@@ -55,7 +55,7 @@ func (s *server) getItems(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		items = append(items, q.itemsOf(before, page.Events)...)
-		if i := slices.IndexFunc(items, func(it convert.Item) bool { return it.ID() == q.after }); i >= 0 {
+		if i := slices.IndexFunc(items, func(it responsesconvert.Item) bool { return it.ID() == q.after }); i >= 0 {
 			items = items[i+1:]
 		}
 		if len(items) > q.limit || page.Next == nil {
@@ -66,11 +66,11 @@ func (s *server) getItems(w http.ResponseWriter, r *http.Request) error {
 }
 
 // itemsOf returns the items of a page of events in the order of the list.
-func (q listQuery) itemsOf(before, events []session.Event) []convert.Item {
+func (q listQuery) itemsOf(before, events []session.Event) []responsesconvert.Item {
 	if q.ascending {
-		return convert.Items(before, events)
+		return responsesconvert.Items(before, events)
 	}
-	items := convert.Items(before, reversed(events))
+	items := responsesconvert.Items(before, reversed(events))
 	slices.Reverse(items)
 	return items
 }
@@ -111,13 +111,13 @@ func (s *server) getItem(w http.ResponseWriter, r *http.Request) error {
 	return s.answer(r.Context(), w, of, item)
 }
 
-func (s *server) itemOfPath(r *http.Request) (session.Session, convert.Item, error) {
+func (s *server) itemOfPath(r *http.Request) (session.Session, responsesconvert.Item, error) {
 	of, err := s.ofPath(r, access.ReadSession)
 	if err != nil {
 		return of, nil, err
 	}
 	id := frontend.PathParameter(r, "item_id")
-	seq, ok := convert.SeqOf(id)
+	seq, ok := responsesconvert.SeqOf(id)
 	if ok {
 		page, err := s.Sessions.Events(r.Context(), of.UserID, of.ID, session.EventQuery{
 			View: session.All, After: seq - 1, Before: seq + 1, Limit: 1,
@@ -129,7 +129,7 @@ func (s *server) itemOfPath(r *http.Request) (session.Session, convert.Item, err
 		if err != nil {
 			return of, nil, err
 		}
-		for _, item := range convert.Items(before, page.Events) {
+		for _, item := range responsesconvert.Items(before, page.Events) {
 			if item.ID() == id {
 				return of, item, nil
 			}
@@ -145,7 +145,7 @@ func (s *server) deleteItem(_ http.ResponseWriter, r *http.Request) error {
 	}
 	return fault.Field(fault.Invalid, "item_id",
 		"cannot be deleted: an item is a part of its conversation's log. Continue from an earlier response instead.").
-		With("code", convert.CodeUnsupported)
+		With("code", responsesconvert.CodeUnsupported)
 }
 
 // postItems adds items to a conversation without a run.
@@ -154,7 +154,7 @@ func (s *server) postItems(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	items, err := convert.ParseItems(o, maxItems)
+	items, err := responsesconvert.ParseItems(o, maxItems)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (s *server) postItems(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	added, err := convert.Append(items, convert.Calls(newest))
+	added, err := responsesconvert.Append(items, responsesconvert.Calls(newest))
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (s *server) postItems(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := listQuery{limit: len(stored) * maxPage, ascending: true}
-	return frontend.WriteJSON(w, q.first(convert.Items(nil, stored), false))
+	return frontend.WriteJSON(w, q.first(responsesconvert.Items(nil, stored), false))
 }
 
 // appendItems appends events to a session as one invocation. Ids make it safe to repeat.

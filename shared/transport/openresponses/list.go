@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/transport/openresponses/convert"
+	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
 // Sizes of pages, as in OpenAI's API.
@@ -37,7 +37,7 @@ func parseListQuery(r *http.Request) (q listQuery, err error) {
 	default:
 		return q, fault.Field(fault.Malformed, "order", "must be asc or desc")
 	}
-	if _, ok := convert.SeqOf(q.after); q.after != "" && !ok && !convert.Waits(q.after) {
+	if _, ok := responsesconvert.SeqOf(q.after); q.after != "" && !ok && !responsesconvert.Waits(q.after) {
 		return q, errAfter()
 	}
 	return q, nil
@@ -47,19 +47,19 @@ func errAfter() error { return fault.Field(fault.Malformed, "after", "must be th
 
 // list is a page of items.
 type list struct {
-	Object  string         `json:"object"`
-	Data    []convert.Item `json:"data"`
-	FirstID *string        `json:"first_id"`
-	LastID  *string        `json:"last_id"`
-	HasMore bool           `json:"has_more"`
+	Object  string                  `json:"object"`
+	Data    []responsesconvert.Item `json:"data"`
+	FirstID *string                 `json:"first_id"`
+	LastID  *string                 `json:"last_id"`
+	HasMore bool                    `json:"has_more"`
 }
 
 // page returns the page of all items, which are in order.
-func (q listQuery) page(items []convert.Item) list {
+func (q listQuery) page(items []responsesconvert.Item) list {
 	items = slices.Clone(items)
-	after := slices.IndexFunc(items, func(it convert.Item) bool { return it.ID() == q.after })
+	after := slices.IndexFunc(items, func(it responsesconvert.Item) bool { return it.ID() == q.after })
 	for i, it := range items { // the last one, since an input follows what it took over
-		if convert.Begun(it.ID(), q.after) {
+		if responsesconvert.Begun(it.ID(), q.after) {
 			after = i
 		}
 	}
@@ -78,7 +78,7 @@ func (q listQuery) page(items []convert.Item) list {
 
 // first returns the beginning of items as a page; more reports that there are others
 // after them.
-func (q listQuery) first(items []convert.Item, more bool) list {
+func (q listQuery) first(items []responsesconvert.Item, more bool) list {
 	out := list{Object: "list", Data: items, HasMore: more}
 	if len(items) > q.limit {
 		out.Data, out.HasMore = items[:q.limit], true
@@ -88,7 +88,7 @@ func (q listQuery) first(items []convert.Item, more bool) list {
 		out.FirstID, out.LastID = &first, &last
 	}
 	if out.Data == nil {
-		out.Data = []convert.Item{}
+		out.Data = []responsesconvert.Item{}
 	}
 	return out
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/transport/openresponses/convert"
+	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
 // repeated returns the response that the same request created before.
@@ -18,7 +18,7 @@ func (c *creation) repeated(ctx context.Context) (found, bool, error) {
 	sessions := []string{c.session}
 	if c.req.Conversation != "" {
 		sessions = []string{c.req.Conversation}
-	} else if previous, ok := convert.ParseID(c.req.Previous); ok {
+	} else if previous, ok := responsesconvert.ParseID(c.req.Previous); ok {
 		sessions = append(sessions, previous.SessionID)
 	}
 	for _, id := range sessions {
@@ -39,7 +39,7 @@ func (c *creation) repeated(ctx context.Context) (found, bool, error) {
 
 // begunIn returns the response of the request in a session.
 func (c *creation) begunIn(ctx context.Context, of session.Session) (found, bool, error) {
-	f := found{id: convert.ID{SessionID: of.ID, RunID: c.runID}, of: of}
+	f := found{id: responsesconvert.ID{SessionID: of.ID, RunID: c.runID}, of: of}
 	var err error
 	if f.Run, err = c.Runs.Run(ctx, f.ref()); err != nil {
 		if errors.Is(err, fault.Of(fault.NotFound)) {
@@ -50,7 +50,7 @@ func (c *creation) begunIn(ctx context.Context, of session.Session) (found, bool
 	if err := c.readOwn(ctx, &f); err != nil {
 		return f, false, err
 	}
-	record := convert.RunRecord(f.Own)
+	record := responsesconvert.RunRecord(f.Own)
 	if record.Body != "" && record.Body != c.body {
 		return f, false, fault.Field(fault.OtherInput, "Idempotency-Key", "was used for another request").With("code", codeKey)
 	}
@@ -72,7 +72,7 @@ func (c *creation) locate(ctx context.Context) (position, error) {
 		}
 		at := position{of: of}
 		newest, err := c.newest(ctx, of, 0)
-		at.known = convert.Calls(newest)
+		at.known = responsesconvert.Calls(newest)
 		return at, err
 	}
 	of, err := c.createSession(ctx)

@@ -9,7 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/transport/openresponses/convert"
+	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
 // afterPrevious returns the position after the previous response: in its session if that
@@ -35,12 +35,12 @@ func (c *creation) afterPrevious(ctx context.Context) (position, error) {
 	if err != nil {
 		return position{}, err
 	}
-	out := position{of: previous.of, known: convert.Calls(entries.own)}
+	out := position{of: previous.of, known: responsesconvert.Calls(entries.own)}
 	if len(entries.own) > 0 {
 		first := entries.own[0].Seq
-		out.older = func() (map[string]convert.Called, error) {
+		out.older = func() (map[string]responsesconvert.Called, error) {
 			events, err := c.newest(ctx, previous.of, first)
-			return convert.Calls(events), err
+			return responsesconvert.Calls(events), err
 		}
 	}
 	if !previous.Run.Status.Final() {
@@ -77,7 +77,7 @@ func (c *creation) endsWith(ctx context.Context, of session.Session, runID strin
 			switch e.InvocationID {
 			case runID:
 				return true, nil
-			case discarded, convert.HistoryOf(c.runID):
+			case discarded, responsesconvert.HistoryOf(c.runID):
 				continue
 			}
 			if discarded != "" || of.ActiveRunID != nil {
@@ -107,11 +107,11 @@ func (c *creation) diverge(ctx context.Context, from position, next string) (pos
 	goneOn := fault.Field(fault.SeqConflict, "/previous_response_id", "is not the newest response of its conversation").
 		With("code", codeDiverged).With("conversation_id", from.of.ID)
 	switch {
-	case c.req.OnDivergence == convert.Refuse:
+	case c.req.OnDivergence == responsesconvert.Refuse:
 		return position{}, goneOn
 	case next == "": // another request has continued since the log was read
 		return position{}, fmt.Errorf("%w: %w", errAgain, goneOn)
-	case c.req.OnDivergence == convert.Rewind:
+	case c.req.OnDivergence == responsesconvert.Rewind:
 		err := c.Rewind(ctx, from.of.ID, next, c.req.OnActive == run.CancelAndMerge)
 		if err == nil || errors.Is(err, fault.Of(fault.NotFound)) {
 			return position{}, fmt.Errorf("%w: rewound", errAgain)

@@ -9,7 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/transport/frontend"
-	"github.com/rethread/rethread/shared/transport/openresponses/convert"
+	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
 // getResponse returns a response as it is, or streams it.
@@ -79,7 +79,7 @@ func (s *server) deleteResponse(_ http.ResponseWriter, r *http.Request) error {
 	}
 	return fault.Field(fault.Invalid, "response_id",
 		"cannot be deleted: a response is a part of its conversation's log. Delete the conversation.").
-		With("code", convert.CodeUnsupported)
+		With("code", responsesconvert.CodeUnsupported)
 }
 
 // getInputItems lists the items that a response was created from.
@@ -105,5 +105,5 @@ func (s *server) getInputItems(w http.ResponseWriter, r *http.Request) error {
 	if len(own) == 0 {
 		own = f.Own
 	}
-	return s.answer(r.Context(), w, f.of, q.page(convert.Inputs(append(entries.history, own...), f.id.RunID)))
+	return s.answer(r.Context(), w, f.of, q.page(responsesconvert.Inputs(append(entries.history, own...), f.id.RunID)))
 }

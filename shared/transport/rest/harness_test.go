@@ -26,7 +26,7 @@ import (
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/memory"
-	"github.com/rethread/rethread/shared/transport/a2a/convert"
+	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
@@ -78,7 +78,7 @@ func useStore(c *rest.Config, s *stores.Store) {
 	c.Artifacts, c.Tasks, c.Feedback, c.Quotas, c.Erasures = s.Artifacts, s.Tasks, s.Feedback, s.Runs, s.Lifecycle
 	c.Grants, c.Shares, c.Idempotency = s.Shares, s.Shares, s.Idempotency
 	c.Automations, c.Webhooks = s.Automations, s.Webhooks
-	c.A2ATasks = convert.Reader{Sessions: s.Sessions, Tasks: s.Tasks}.SessionTasks
+	c.A2ATasks = a2aconvert.Reader{Sessions: s.Sessions, Tasks: s.Tasks}.SessionTasks
 }
 
 // dispatch stands in for handing a run to a worker.

@@ -46,7 +46,7 @@ type Config struct {
 	Erasures    erasure.Store
 	Automations automation.Store
 	Quotas      quota.Store
-	// A2ATasks returns all tasks of a session in A2A form, as a2a/convert has it; only the
+	// A2ATasks returns all tasks of a session in A2A form, as a2a/a2aconvert has it; only the
 	// routes of tasks need it.
 	A2ATasks func(context.Context, session.Session) ([]task.A2A, error)
 

@@ -1,0 +1,78 @@
+package aisdkconvert
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/transport/frontend/conversation"
+)
+
+// begun returns the run of the session that the same request began; "" without one. A
+// request to answer again does not say which run it began: it is the one in progress,
+// or, if the request names the message that it replaced, the last one. One that is
+// unfinished is tried again, unless it is the run of a new message.
+func (r Request) begun(of session.Session, turns []*turn, unfinished bool) string {
+	for _, id := range r.runIDs(of.Epoch) {
+		for _, t := range turns {
+			if t.invocation != id {
+				continue
+			}
+			active := of.ActiveRunID != nil && *of.ActiveRunID == id
+			over := !unfinished && (!r.Regenerate || r.MessageID != "" && !r.names(turns))
+			if active || over || !r.Regenerate && r.MessageID == "" {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// next returns the id of the run to begin. The session may still have an unfinished
+// one, which this run's start removes.
+func (r Request) next(epoch int64, turns []*turn) string {
+	id := r.runID(epoch, 0)
+	if slices.ContainsFunc(turns, func(t *turn) bool { return t.invocation == id }) {
+		return r.runID(epoch, 1)
+	}
+	return id
+}
+
+// runIDs returns the ids that the request's run may have: it began before or after the
+// last rewind.
+func (r Request) runIDs(epoch int64) []string {
+	return []string{r.runID(epoch, 0), r.runID(epoch, 1), r.runID(epoch-1, 0), r.runID(epoch-1, 1)}
+}
+
+// names reports whether the session still has the message that the request names.
+func (r Request) names(turns []*turn) bool {
+	return slices.ContainsFunc(turns, func(t *turn) bool {
+		return t.answer == r.MessageID ||
+			slices.ContainsFunc(t.inputs, func(e session.Event) bool { return conversation.GivenID(e) == r.MessageID })
+	})
+}
+
+// runID derives the id of a run from the last message with what answers calls in it, the
+// number of the session's rewinds, and the number of the try since then.
+func (r Request) runID(epoch, try int64) string {
+	hash := sha256.New()
+	write := func(texts ...string) {
+		for _, text := range texts {
+			hash.Write([]byte(strconv.Itoa(len(text)) + ":" + text)) // never fails
+		}
+	}
+	write(r.ID, strconv.FormatBool(r.Regenerate), r.MessageID, strconv.FormatInt(epoch, 10), strconv.FormatInt(try, 10))
+	if n := len(r.Messages); n > 0 {
+		m := r.Messages[n-1]
+		write(m.ID, m.Role)
+		for _, p := range m.Parts {
+			write(p.Type, p.ToolCallID, p.State)
+			if m.Role == user {
+				write(p.Text, p.URL)
+			}
+		}
+	}
+	return "ai-" + hex.EncodeToString(hash.Sum(nil)[:16])
+}
