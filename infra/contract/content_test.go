@@ -24,7 +24,6 @@ func TestContentHasOneReader(t *testing.T) {
 		"shared/client/agent/chat/history.go":             "the member of a file of the Chat Completions API",
 		"shared/transport/a2a/a2aconvert/parts.go":        "values of the metadata by which kagent and ADK mark parts in A2A",
 		"shared/client/agent/a2a/part.go":                 "values of the metadata by which kagent and ADK mark parts in A2A",
-		"shared/client/agent/adk/case.go":                 "members of ADK whose values have names of their authors",
 		"shared/client/agent/agenttest":                   "events of tests, in JSON",
 	}
 	root, err := repo.Root("")

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -16,9 +16,13 @@ import (
 // becomes the session's initial state; the event of a rewind becomes a rewind. id
 // replaces the dump's unless it is "".
 func FromADK(raw json.RawMessage, id string, now int64) (*Part, error) {
-	dump, err := snakeObject(raw, "")
-	if err != nil {
+	var members map[string]json.RawMessage
+	if err := decode(raw, &members, ""); err != nil {
 		return nil, err
+	}
+	dump := make(map[string]json.RawMessage, len(members))
+	for name, m := range members {
+		dump[jsonx.SnakeCase(name)] = m
 	}
 	of := session.Session{Metadata: json.RawMessage("{}")}
 	for name, into := range map[string]*string{"id": &of.ID, "app_name": &of.AppName} {
@@ -104,23 +108,14 @@ func (b *builder) initial(raw json.RawMessage, events []session.Event) error {
 
 // adkEvent parses an event of a dump.
 func adkEvent(raw json.RawMessage, pointer string) (session.Event, error) {
-	members, err := snakeObject(raw, pointer)
-	if err != nil {
+	var members map[string]json.RawMessage
+	if err := decode(content.SnakeCase(raw), &members, pointer); err != nil {
 		return session.Event{}, err
 	}
 	at := 0.0
 	if t := members["timestamp"]; !jsonx.IsNull(t) {
 		if err := decode(t, &at, pointer+"/timestamp"); err != nil {
 			return session.Event{}, err
-		}
-	}
-	for name, spell := range map[string]func(json.RawMessage, string) (json.RawMessage, error){
-		"actions": snakeActions, "content": snakeContent,
-	} {
-		if m := members[name]; !jsonx.IsNull(m) {
-			if members[name], err = spell(m, pointer+"/"+name); err != nil {
-				return session.Event{}, err
-			}
 		}
 	}
 	var invocation string
@@ -140,63 +135,6 @@ func adkEvent(raw json.RawMessage, pointer string) (session.Event, error) {
 		return e, err
 	}
 	return e, checkTime(pointer+"/timestamp", e.CreatedTime)
-}
-
-// snakeObject parses an object whose members have either spelling.
-func snakeObject(raw json.RawMessage, pointer string) (map[string]json.RawMessage, error) {
-	var members map[string]json.RawMessage
-	if err := decode(raw, &members, pointer); err != nil {
-		return nil, err
-	}
-	out := make(map[string]json.RawMessage, len(members))
-	for name, m := range members {
-		out[jsonx.SnakeCase(name)] = m
-	}
-	return out, nil
-}
-
-func snakeActions(raw json.RawMessage, pointer string) (json.RawMessage, error) {
-	members, err := snakeObject(raw, pointer)
-	if err != nil {
-		return nil, err
-	}
-	return jsonx.Marshal(members)
-}
-
-// snakeContent converts the member names of a content, its parts and their contents
-// to snake_case. The contents produced by agents and tools are unchanged.
-func snakeContent(raw json.RawMessage, pointer string) (json.RawMessage, error) {
-	members, err := snakeObject(raw, pointer)
-	if err != nil {
-		return nil, err
-	}
-	parts, err := parseList(members, "parts", func(raw json.RawMessage, at string) (json.RawMessage, error) {
-		part, err := snakeObject(raw, pointer+at)
-		if err != nil {
-			return nil, err
-		}
-		for name, m := range part {
-			if strings.HasPrefix(string(m), "{") {
-				inner, err := snakeObject(m, pointer+at+"/"+name)
-				if err != nil {
-					return nil, err
-				}
-				if part[name], err = jsonx.Marshal(inner); err != nil {
-					return nil, err
-				}
-			}
-		}
-		return jsonx.Marshal(part)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if parts != nil {
-		if members["parts"], err = jsonx.Marshal(parts); err != nil {
-			return nil, err
-		}
-	}
-	return jsonx.Marshal(members)
 }
 
 // TaskTimes parses the times that a list of tasks may contain.

@@ -39,7 +39,7 @@ func parseEvent(raw []byte) (*streamEvent, error) {
 	if !json.Valid(raw) || !jsonx.IsObject(raw) {
 		return nil, fault.New(fault.Malformed, "must be an object")
 	}
-	raw = snakeCase(raw)
+	raw = content.SnakeCase(raw)
 	o, ok := &streamEvent{}, false
 	if json.Unmarshal(raw, o) == nil && json.Unmarshal(raw, &o.members) == nil {
 		o.Content, ok = content.Parse(o.members["content"])

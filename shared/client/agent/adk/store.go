@@ -55,7 +55,7 @@ func (r *reader) keep(o *streamEvent, name string, version json.Number) error {
 		return err
 	}
 	var part content.Part
-	if raw := snakeCase(text); jsonx.CheckInner(raw) == nil && len(raw) <= output.MaxEvent/2 {
+	if raw := content.SnakeCase(text); jsonx.CheckInner(raw) == nil && len(raw) <= output.MaxEvent/2 {
 		part = content.ParsePart(raw)
 	}
 	event, err := jsonx.Marshal(map[string]any{

@@ -1,10 +1,9 @@
-package adk
+package content
 
 import (
 	"encoding/json"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/content"
 )
 
 // maxDepth is the deepest value in which names are converted: events of ADK are
@@ -33,11 +32,12 @@ func namesIn(member string) naming {
 	return structured
 }
 
-// snakeCase returns JSON of ADK's with its names in snake case, as the Python and Go
-// clients of Rethread write them; bytes are in the standard alphabet of base64.
-func snakeCase(raw json.RawMessage) json.RawMessage { return convert(raw, structured, 0) }
+// SnakeCase returns an event or a part of ADK's with its names in snake case, as the Python
+// and Go clients of Rethread write them; bytes are in the standard alphabet of base64. Names
+// that an author gave stay as they are.
+func SnakeCase(raw json.RawMessage) json.RawMessage { return snakeCase(raw, structured, 0) }
 
-func convert(raw json.RawMessage, names naming, depth int) json.RawMessage {
+func snakeCase(raw json.RawMessage, names naming, depth int) json.RawMessage {
 	if names == opaque || depth > maxDepth {
 		return raw
 	}
@@ -49,11 +49,11 @@ func convert(raw json.RawMessage, names naming, depth int) json.RawMessage {
 		converted := make(object, len(members))
 		for name, v := range members {
 			if names == keyed {
-				converted[name] = convert(v, structured, depth+1)
+				converted[name] = snakeCase(v, structured, depth+1)
 				continue
 			}
 			snake := jsonx.SnakeCase(name)
-			converted[snake] = convert(v, namesIn(snake), depth+1)
+			converted[snake] = snakeCase(v, namesIn(snake), depth+1)
 		}
 		if _, isFile := converted["mime_type"]; isFile {
 			converted.standardize("data")
@@ -62,7 +62,7 @@ func convert(raw json.RawMessage, names naming, depth int) json.RawMessage {
 		out = converted
 	case json.Unmarshal(raw, &items) == nil && items != nil:
 		for i := range items {
-			items[i] = convert(items[i], structured, depth+1)
+			items[i] = snakeCase(items[i], structured, depth+1)
 		}
 		out = items
 	default:
@@ -81,7 +81,7 @@ type object map[string]json.RawMessage
 // standardize converts a member that has bytes in base64 to the standard alphabet.
 func (m object) standardize(name string) {
 	var text string
-	if raw := m[name]; !jsonx.IsNull(raw) && json.Unmarshal(raw, &text) == nil && content.IsBase64(text) {
-		m[name] = json.RawMessage(`"` + content.StandardBase64(text) + `"`)
+	if raw := m[name]; !jsonx.IsNull(raw) && json.Unmarshal(raw, &text) == nil && IsBase64(text) {
+		m[name] = json.RawMessage(`"` + StandardBase64(text) + `"`)
 	}
 }
