@@ -20,8 +20,8 @@ const (
 // Next begins queued runs.
 type Next struct {
 	Store interface {
+		Ender
 		StartQueued(ctx context.Context, userID, sessionID string) (*Run, error)
-		End(ctx context.Context, ref Ref, status Status, problem *Problem) (Run, error)
 	}
 	// Hand hands a run to a worker; it may do so twice for the same run.
 	Hand func(context.Context, Ref) error
@@ -51,8 +51,8 @@ func (n Next) Start(ctx context.Context, userID, sessionID string) (bool, error)
 	if ctx.Err() != nil { // a repeat hands it over, or its lease expires
 		return false, err
 	}
-	_, endErr := n.Store.End(ctx, ref, Failed, NewProblem(CodeStart, "The run could not be handed to a worker."))
-	if errors.Is(endErr, fault.Of(fault.Conflict)) {
+	failed, endErr := failStart(ctx, n.Store, ref)
+	if !failed {
 		return true, nil // it was cancelled, or a worker has executed it
 	}
 	return false, errors.Join(fmt.Errorf("hand over queued run %s: %w", r.ID, err), endErr)

@@ -177,7 +177,7 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 		link.After = max(0, link.After-repeatReach)
 	}
 	if err := h.dispatch(ctx, &link, started, ref); err != nil {
-		h.FailRun(ctx, ref, err)
+		run.FailStart(ctx, h.Runs, h.Log, ref, err)
 		return link, lib.NewError(lib.ErrServerError, "the task could not be handed to a worker; try again")
 	}
 	return link, nil

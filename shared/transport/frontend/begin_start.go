@@ -71,7 +71,7 @@ func (s *Server) Launch(ctx context.Context, start run.Start) (run.Run, error) {
 		return started, nil
 	}
 	if err := s.StartRun(ctx, start.Ref); err != nil {
-		s.FailRun(ctx, start.Ref, err)
+		run.FailStart(ctx, s.Runs, s.Log, start.Ref, err) // its stream ends with that error
 	}
 	return started, nil
 }
@@ -132,16 +132,5 @@ func (s *Server) Discard(ctx context.Context, userID, id string) {
 	defer cancel()
 	if err := s.Sessions.Delete(ctx, userID, id); err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
 		s.Log.WarnContext(ctx, "the session of a refused run was not deleted", "session_id", id, "error", err)
-	}
-}
-
-// FailRun ends a run that no worker accepted; its stream ends with that error.
-func (s *Server) FailRun(ctx context.Context, ref run.Ref, cause error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
-	defer cancel()
-	s.Log.ErrorContext(ctx, "no worker accepted a run", "error", cause)
-	why := run.NewProblem(run.CodeStart, "The run could not be handed to a worker.")
-	if _, err := s.Runs.End(ctx, ref, run.Failed, why); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
-		s.Log.ErrorContext(ctx, "a run without a worker was not ended; it ends when its lease expires", "error", err)
 	}
 }

@@ -20,9 +20,9 @@ import (
 // Runs are the operations on runs that the server uses.
 type Runs interface {
 	follow.Runs
+	run.Ender
 	Start(ctx context.Context, s run.Start) (run.Run, error)
 	CancelAs(ctx context.Context, ref run.Ref, on run.OnFailed) (run.Run, error)
-	End(ctx context.Context, ref run.Ref, status run.Status, problem *run.Problem) (run.Run, error)
 }
 
 // Unseen notes the run without whose output a reader got the messages of a session.

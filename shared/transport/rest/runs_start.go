@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -40,7 +38,7 @@ func (a *api) startRun(c *call) (*reply, error) {
 	}
 	logs.Add(c.Context(), slog.String(logs.RunID, ref.RunID))
 	if started.Mode == run.Managed && started.Status == run.InProgress {
-		if err := a.StartRun(c.Context(), ref); err != nil && a.failRun(c, ref, err) {
+		if err := a.StartRun(c.Context(), ref); err != nil && run.FailStart(c.Context(), a.Runs, a.Log, ref, err) {
 			return unavailable(c, ref), nil
 		}
 	}
@@ -111,23 +109,6 @@ func (c *call) nameRun(s *run.Start, n int) error {
 		s.Input[i].InvocationID = id
 	}
 	return nil
-}
-
-// failRun ends a run that no worker accepted. It returns false if the run is
-// already over, because it was cancelled, merged into another run, or executed
-// after all: then the request has succeeded.
-func (a *api) failRun(c *call, ref run.Ref, cause error) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), finishTime)
-	defer cancel()
-	a.Log.ErrorContext(ctx, "no worker accepted a run", "error", cause)
-	failed := run.NewProblem(run.CodeStart, "The run could not be handed to a worker.")
-	switch _, err := a.Runs.End(ctx, ref, run.Failed, failed); {
-	case errors.Is(err, fault.Of(fault.Conflict)):
-		return false
-	case err != nil:
-		a.Log.ErrorContext(ctx, "a run without a worker was not ended; it ends when its lease expires", "error", err)
-	}
-	return true
 }
 
 // unavailable answers that a run was not started.
