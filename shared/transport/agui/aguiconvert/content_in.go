@@ -1,7 +1,6 @@
 package aguiconvert
 
 import (
-	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -101,26 +100,16 @@ func (s Source) part(at string, metadata json.RawMessage) (content.Part, error) 
 	if s.MIMEType != nil {
 		mediaType = *s.MIMEType
 	}
+	filename := ""
+	var named struct{ Filename string }
+	if json.Unmarshal(metadata, &named) == nil {
+		filename = named.Filename
+	}
 	switch s.Type {
 	case "data":
-		if !conversation.IsBase64(s.Value) {
-			return content.Part{}, fault.Field(fault.Invalid, at, "must be base64")
-		}
-		var named struct{ Filename string }
-		if json.Unmarshal(metadata, &named) != nil {
-			named.Filename = ""
-		}
-		return content.Data(mediaType, s.Value, named.Filename), nil
+		return conversation.Data(at, s.Value, mediaType, filename)
 	case "url":
-		if data, inline := strings.CutPrefix(s.Value, "data:"); inline {
-			head, value, _ := strings.Cut(data, ";base64,")
-			mediaType = cmp.Or(mediaType, head)
-			return Source{Type: "data", Value: value, MIMEType: &mediaType}.part(at, metadata)
-		}
-		if !conversation.IsAddress(s.Value) {
-			return content.Part{}, fault.Field(fault.Invalid, at, "must be an address")
-		}
-		return content.Address(mediaType, s.Value, ""), nil
+		return conversation.File(at, s.Value, mediaType, filename)
 	}
 	return content.Named(mediaType, s.Value), nil
 }

@@ -1,11 +1,8 @@
 package aisdkconvert
 
 import (
-	"cmp"
 	"encoding/json"
-	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
@@ -97,7 +94,7 @@ func (m Given) parts() ([]content.Part, error) {
 		case "text":
 			parts = append(parts, content.Text(p.Text))
 		case "file":
-			file, err := p.file(m.at + "/parts/" + strconv.Itoa(i) + "/url")
+			file, err := conversation.File(m.at+"/parts/"+strconv.Itoa(i)+"/url", p.URL, p.MediaType, p.Filename)
 			if err != nil {
 				return nil, err
 			}
@@ -108,24 +105,6 @@ func (m Given) parts() ([]content.Part, error) {
 		return nil, fault.Field(fault.Invalid, m.at+"/parts", "must have a text or a file")
 	}
 	return parts, nil
-}
-
-func (p GivenPart) file(at string) (content.Part, error) {
-	data, ok := strings.CutPrefix(p.URL, "data:")
-	if !ok {
-		if p.URL == "" {
-			return content.Part{}, fault.Field(fault.Invalid, at, "is required")
-		}
-		if !conversation.IsAddress(p.URL) {
-			return content.Part{}, fault.Field(fault.Invalid, at, "must be an address, or a data URL")
-		}
-		return content.Address(p.MediaType, p.URL, ""), nil
-	}
-	head, value, ok := strings.Cut(data, ";base64,")
-	if value, err := url.PathUnescape(value); ok && err == nil && conversation.IsBase64(value) {
-		return content.Data(cmp.Or(p.MediaType, head), value, p.Filename), nil
-	}
-	return content.Part{}, fault.Field(fault.Invalid, at, "must have its data in base64")
 }
 
 // answers adds the front end's outputs of calls, and its approvals, that the session

@@ -50,7 +50,7 @@ func (p Piece) Address() string {
 	if p.URL != "" {
 		return p.URL
 	}
-	return "data:" + p.MediaType + ";base64," + p.Data
+	return content.DataURL(p.MediaType, p.Data)
 }
 
 // ResultText returns a response as text. A response whose only member is a string named

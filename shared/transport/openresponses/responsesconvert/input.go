@@ -1,6 +1,7 @@
 package responsesconvert
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -84,10 +85,10 @@ func parseItem(o jsonx.Object) (g Given, err error) {
 			return g, err
 		}
 		mediaType, err := o.Text("media_type")
-		part, ok := filePart(url, mediaType, "")
-		if err == nil && !ok {
-			err = fault.Field(fault.Invalid, o.Pointer("file_url"), "must have its data in base64")
+		if err != nil {
+			return g, err
 		}
+		part, err := conversation.File(o.Pointer("file_url"), url, cmp.Or(conversation.MediaType(url), mediaType), "")
 		return Given{agents: true, parts: []content.Part{part}}, err
 	case TypePart:
 		part, err := o.Object("part")
@@ -192,34 +193,13 @@ func parseFile(o jsonx.Object, member, nameMember, otherwise string) (content.Pa
 		}
 	}
 	mediaType := mediaTypeOf(name)
+	if member == "file_data" && !strings.HasPrefix(source, "data:") {
+		return conversation.Data(o.Pointer(member), source, cmp.Or(mediaType, otherwise), name)
+	}
 	if member != "file_data" && mediaType == "" {
 		mediaType = mediaTypeOf(strings.SplitN(source, "?", 2)[0])
 	}
-	if mediaType == "" {
-		mediaType = otherwise
-	}
-	if member == "file_data" && !strings.HasPrefix(source, "data:") {
-		source = "data:" + mediaType + ";base64," + source
-	}
-	part, ok := filePart(source, mediaType, name)
-	if !ok {
-		return content.Part{}, fault.Field(fault.Invalid, o.Pointer(member), "must be an address, or have its data in base64")
-	}
-	return part, nil
-}
-
-// filePart returns the file at an address, which may be a data URL with its own media
-// type.
-func filePart(url, mediaType, name string) (content.Part, bool) {
-	data, ok := strings.CutPrefix(url, "data:")
-	if !ok {
-		return content.Address(mediaType, url, ""), conversation.IsAddress(url)
-	}
-	head, value, ok := strings.Cut(data, ";base64,")
-	if own, _, _ := strings.Cut(head, ";"); own != "" {
-		mediaType = own
-	}
-	return content.Data(mediaType, value, name), ok && conversation.IsBase64(value)
+	return conversation.File(o.Pointer(member), source, cmp.Or(conversation.MediaType(source), mediaType, otherwise), name)
 }
 
 func isImage(mediaType string) bool { return strings.HasPrefix(mediaType, "image/") }
