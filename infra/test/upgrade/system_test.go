@@ -62,6 +62,7 @@ type system struct {
 	frames []frame
 	runs   []run.Ref           // for workers
 	queue  []delivery.Delivery // to be sent
+	queued int64               // the number of the last message
 	wakes  []json.RawMessage   // of lanes
 	posted []string            // addresses to which messages were sent
 }

@@ -125,7 +125,7 @@ func (s *system) mail(t testing.TB, bodies []json.RawMessage, grouped bool) even
 	var event events.SQSEvent
 	for i, body := range bodies {
 		m := events.SQSMessage{MessageId: fmt.Sprint("m", i), Body: string(body), Attributes: map[string]string{
-			"ApproximateReceiveCount": "1", "SentTimestamp": fmt.Sprint(s.now().UnixMilli()), "SequenceNumber": fmt.Sprint(1_000_000 + i),
+			"ApproximateReceiveCount": "1", "SentTimestamp": fmt.Sprint(s.now().UnixMilli()), "SequenceNumber": s.sequence(),
 		}}
 		if grouped {
 			var d delivery.Delivery
@@ -137,6 +137,15 @@ func (s *system) mail(t testing.TB, bodies []json.RawMessage, grouped bool) even
 		event.Records = append(event.Records, m)
 	}
 	return event
+}
+
+// sequence is a number above all before, as a queue gives its messages: one that arrives
+// with the number of another takes its place in a lane.
+func (s *system) sequence() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queued = max(s.queued+1, s.time.UnixMilli())
+	return fmt.Sprint(s.queued)
 }
 
 // deliver passes messages to the function that sends deliveries.
