@@ -1,6 +1,6 @@
 // Package prose makes the texts that benchmarks store: ordinary English of any length,
 // each text about one subject, as questions and answers of conversations are. No
-// sentence comes twice in a text, and none is in the dictionary of package content, so
+// sentence comes twice in a text, and none is in the dictionary of package records, so
 // that texts are no easier to compress than what people write.
 package prose
 

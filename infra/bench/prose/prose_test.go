@@ -12,7 +12,7 @@ import (
 func TestText(t *testing.T) {
 	t.Parallel()
 	const cases, shortest = 200, 20
-	dictionary, err := os.ReadFile("../../../shared/store/content/dictionary1.txt")
+	dictionary, err := os.ReadFile("../../../shared/store/records/dictionary1.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

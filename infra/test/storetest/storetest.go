@@ -11,7 +11,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/store"
-	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/store/table/memory"
@@ -38,10 +38,10 @@ func Engine(tb testing.TB) table.Engine {
 
 // Codec returns the codec that the stores of a test binary share: tests make
 // thousands of stores, each of which would make compressors of its own.
-func Codec() *content.Codec { return codec() }
+func Codec() *records.Codec { return codec() }
 
 //nolint:gochecknoglobals // one codec per test binary is the point
-var codec = sync.OnceValue(content.NewCodec)
+var codec = sync.OnceValue(records.NewCodec)
 
 const inMemory = "memory"
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -43,7 +42,7 @@ type ImportItem struct {
 	Shared       int      `dynamodbav:"sh"`    // versions for the user's scope so far
 	Kept         []string `dynamodbav:"k,omitempty"`
 	Bytes        int64    `dynamodbav:"by,omitempty"` // stored so far
-	content.Body          // the document's head
+	records.Body          // the document's head
 	GPK          string   `dynamodbav:"GPK,omitempty"`
 	GSK          string   `dynamodbav:"GSK,omitempty"`
 	Expire       int64    `dynamodbav:"expires,omitempty"` // once it is done

@@ -11,7 +11,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/artifacts"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
@@ -62,7 +61,7 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 	done := *w.rec
 	done.State, done.Version, done.Next = archive.ImportDone, done.Version+1, done.Next+1
 	done.GPK, done.GSK, done.Expire = "", "", w.s.Now().Add(importLife).Unix()
-	done.Body = content.Body{}
+	done.Body = records.Body{}
 	writes = append(writes, table.Put(h, table.ItemNotExists()), table.Put(done, w.rec.same()))
 	for _, item := range aside {
 		writes = append(writes, table.Put(item.Item, table.ItemNotExists()))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
@@ -26,7 +25,7 @@ type ArtifactItem struct {
 	Size    int64  `dynamodbav:"z,omitempty"`
 	Created int64  `dynamodbav:"ct"`
 	Nonce   string `dynamodbav:"n,omitempty"` // identifies a put whose answer was lost
-	content.Body
+	records.Body
 	Chunked int64 `dynamodbav:"e,omitempty"` // bytes in the chunks
 
 	// A pointer is stored resolved: its target is never a pointer, so reads follow

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/domain/artifact"
-	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
 )
 
 // InlineArtifact is how much of an artifact is stored in its version's item. Items
@@ -45,7 +45,7 @@ func (s *Store) unpackBytes(ctx context.Context, item *ArtifactItem) ([]byte, er
 			}
 		}
 		if int64(len(encoded)) != item.Chunked {
-			return nil, content.ErrChunksGone
+			return nil, records.ErrChunksGone
 		}
 	}
 	plain, err := s.content.DecodeBytes(encoded, artifact.MaxSize)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -26,7 +25,7 @@ import (
 type InheritedItem struct {
 	PK string `dynamodbav:"PK"`
 	SK string `dynamodbav:"SK"`
-	content.Body
+	records.Body
 	Changes int64 `dynamodbav:"v,omitempty"` // how often it was changed
 }
 

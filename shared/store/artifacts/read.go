@@ -7,7 +7,6 @@ import (
 
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/artifact"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
@@ -68,7 +67,7 @@ func (s *Store) Contents(ctx context.Context, item *ArtifactItem) ([]byte, error
 			return nil, err
 		}
 		data, err := s.unpackBytes(ctx, holder)
-		if errors.Is(err, content.ErrChunksGone) && tries < SettleTries {
+		if errors.Is(err, records.ErrChunksGone) && tries < SettleTries {
 			err = fmt.Errorf("%w: %w", err, retry.ErrAgain)
 		}
 		return data, err

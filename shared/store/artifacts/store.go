@@ -1,7 +1,6 @@
 package artifacts
 
 import (
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
@@ -11,13 +10,13 @@ import (
 // Store stores artifacts. It is safe for concurrent use.
 type Store struct {
 	records.Base
-	content  content.Bodies
+	content  records.Bodies
 	logs     *eventlog.Store
 	usage    *usage.Store
 	sessions *sessions.Store
 }
 
 // New returns a store over the table of base.
-func New(base records.Base, content content.Bodies, logs *eventlog.Store, usage *usage.Store, sessions *sessions.Store) *Store {
+func New(base records.Base, content records.Bodies, logs *eventlog.Store, usage *usage.Store, sessions *sessions.Store) *Store {
 	return &Store{Base: base, content: content, logs: logs, usage: usage, sessions: sessions}
 }

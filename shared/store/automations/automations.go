@@ -11,7 +11,6 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/lanes"
 	"github.com/rethread/rethread/shared/store/lifecycle"
 	"github.com/rethread/rethread/shared/store/records"
@@ -22,7 +21,7 @@ import (
 type Store struct {
 	lifecycle.Nothing
 	base    records.Base
-	content *content.Codec
+	content *records.Codec
 	lanes   *lanes.Store
 }
 
@@ -33,7 +32,7 @@ var (
 )
 
 // New returns the store of a table and of the lanes in it.
-func New(base records.Base, codec *content.Codec, lanes *lanes.Store) *Store {
+func New(base records.Base, codec *records.Codec, lanes *lanes.Store) *Store {
 	return &Store{base: base, content: codec, lanes: lanes}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/observe/metrics"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -340,7 +339,7 @@ func (w *writer) discardTentative(ctx context.Context) {
 	if err := w.s.content.Discard(ctx, keys.LogPK(w.log.Name), w.tentative); err != nil {
 		w.s.Log.WarnContext(ctx, "chunks of a failed append stay until the session is deleted", "error", err)
 	}
-	w.tentative = content.Body{}
+	w.tentative = records.Body{}
 }
 
 // ExpectHead returns fault.Conflict, with head_seq, if the head is not the expected

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -73,7 +73,7 @@ type writer struct {
 	state     *StateChange // that of the head, if it has been read
 	recalled  bool         // whether the next attempt follows a remembered head
 	read      time.Time    // when the head was last read, at the latest
-	tentative content.Body // of the last attempt
+	tentative records.Body // of the last attempt
 	last      *Record      // what was appended
 	race      race
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -19,7 +19,7 @@ type Checkpoint struct {
 	PK       string `dynamodbav:"PK"`
 	SK       string `dynamodbav:"SK"`
 	Position int64  `dynamodbav:"at"` // position of the latest entry it includes
-	content.Body
+	records.Body
 }
 
 // checkpointAt is the attribute of checkpoint.At.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/compaction"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -20,7 +20,7 @@ type compactedRange struct {
 	PK   string `dynamodbav:"PK"`
 	SK   string `dynamodbav:"SK"`
 	From int64  `dynamodbav:"f"`
-	content.Body
+	records.Body
 
 	to      int64
 	entries []compaction.Entry[*Record]
@@ -66,11 +66,11 @@ func (s *Store) newCompactedRange(of compaction.Range[*Record]) (*compactedRange
 		entries = append(entries, e)
 	}
 	encoded, err := s.content.Encode(entries)
-	if err != nil || len(encoded) > content.ChunkBytes {
+	if err != nil || len(encoded) > records.ChunkBytes {
 		return nil, err
 	}
 	k := keys.CompactedKey(of.Log, of.To)
-	return &compactedRange{PK: k.PK, SK: k.SK, From: of.From, Body: content.Body{Inline: encoded}}, nil
+	return &compactedRange{PK: k.PK, SK: k.SK, From: of.From, Body: records.Body{Inline: encoded}}, nil
 }
 
 func (s *reader) decodeCompactedRange(item table.Item) (*compactedRange, error) {

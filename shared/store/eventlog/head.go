@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -103,7 +103,7 @@ func (w *writer) packNew(ctx context.Context, r *Record, body EntryBody, invocat
 	}
 	inline := headBytes
 	if w.race.losses > 0 {
-		inline = content.ChunkBytes
+		inline = records.ChunkBytes
 	}
 	if r.Body, err = w.s.content.PackEncoded(ctx, r.PK, encoded, inline, 0); err != nil {
 		return err

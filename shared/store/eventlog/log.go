@@ -8,8 +8,8 @@ import (
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -20,7 +20,7 @@ type Entry struct {
 	PK    string `dynamodbav:"PK"`
 	SK    string `dynamodbav:"SK"`
 	Count int64  `dynamodbav:"n,omitempty"` // of events, if not 1
-	content.Body
+	records.Body
 	// LastState is the position of the latest entry that changes state, this one
 	// included; PrevState, on such an entry, that of the previous one. By these
 	// links a reader visits only state changes.
@@ -107,7 +107,7 @@ type EntryBody struct {
 	Conflicts []string `json:"c,omitempty"`
 }
 
-// DecodeJSON implements content.Decoder: the events are parts of the text.
+// DecodeJSON implements records.Decoder: the events are parts of the text.
 func (b *EntryBody) DecodeJSON(plain []byte) error {
 	members, ok := jsonx.Members(plain)
 	if !ok {

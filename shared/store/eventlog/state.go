@@ -11,8 +11,8 @@ import (
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -22,7 +22,7 @@ type sharedState struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
 	Version int64  `dynamodbav:"v"`
-	content.Body
+	records.Body
 }
 
 // sharedVersion is the attribute of sharedState.Version.

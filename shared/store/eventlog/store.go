@@ -2,7 +2,6 @@ package eventlog
 
 import (
 	"github.com/rethread/rethread/shared/store/compaction"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 )
 
@@ -19,11 +18,11 @@ type Store struct {
 // reader reads logs entry by entry. It writes nothing and remembers nothing.
 type reader struct {
 	records.Base
-	content content.Bodies
+	content records.Bodies
 }
 
 // New returns a store over the table of base.
-func New(base records.Base, content content.Bodies, owner Owner, rules compaction.Rules) *Store {
+func New(base records.Base, content records.Bodies, owner Owner, rules compaction.Rules) *Store {
 	return &Store{
 		reader: &reader{Base: base, content: content}, Compaction: rules, owner: owner, headCache: &records.Memory[knownHead]{},
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -17,7 +16,7 @@ func (s *reader) decodeShown(ctx context.Context, item table.Item) (*Record, err
 	if err == nil {
 		return r, nil
 	}
-	if errors.Is(err, content.ErrChunksGone) {
+	if errors.Is(err, records.ErrChunksGone) {
 		// Unless the log is being deleted, they are lost.
 		gone, readErr := s.DB.Get(ctx, keys.DeletedKey(table.Text(item, table.PK)[len(keys.PrefixLog):]), &struct{}{})
 		if readErr != nil || gone {

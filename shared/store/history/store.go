@@ -2,7 +2,6 @@ package history
 
 import (
 	"github.com/rethread/rethread/shared/store/artifacts"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
@@ -11,13 +10,13 @@ import (
 // Store rewinds sessions. It is safe for concurrent use.
 type Store struct {
 	records.Base
-	content   content.Bodies
+	content   records.Bodies
 	logs      *eventlog.Store
 	sessions  *sessions.Store
 	artifacts *artifacts.Store
 }
 
 // New returns a store over the table of base.
-func New(base records.Base, content content.Bodies, logs *eventlog.Store, sessions *sessions.Store, artifacts *artifacts.Store) *Store {
+func New(base records.Base, content records.Bodies, logs *eventlog.Store, sessions *sessions.Store, artifacts *artifacts.Store) *Store {
 	return &Store{Base: base, content: content, logs: logs, sessions: sessions, artifacts: artifacts}
 }

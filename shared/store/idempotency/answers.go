@@ -10,7 +10,6 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/domain/idempotency"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -24,7 +23,7 @@ type answerItem struct {
 	SK      string `dynamodbav:"SK"`
 	Nonce   string `dynamodbav:"n"`
 	Expires int64  `dynamodbav:"expires"`
-	content.Body
+	records.Body
 }
 
 // answerKey is the key of the answer to a user's claim about a session.
@@ -107,7 +106,7 @@ func (s *Store) EraseUser(ctx context.Context, user string, before int64, remove
 
 // eraseKey removes the answer to one claim and returns how many it removed.
 func (s *Store) eraseKey(ctx context.Context, of *keyItem, before int64) (int, error) {
-	if content.IsChunk(of.SK) || of.Gone || of.Created > before {
+	if records.IsChunk(of.SK) || of.Gone || of.Created > before {
 		return 0, nil
 	}
 	answered, err := s.eraseAnswer(ctx, of)

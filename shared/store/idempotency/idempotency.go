@@ -10,7 +10,6 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/idempotency"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/lifecycle"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -26,7 +25,7 @@ func answersPK(log string) string          { return "KA#" + log }
 type Store struct {
 	lifecycle.Nothing
 	records.Base
-	content content.Bodies
+	content records.Bodies
 }
 
 var (
@@ -35,8 +34,8 @@ var (
 )
 
 // New returns the store of a table.
-func New(base records.Base, codec *content.Codec) *Store {
-	return &Store{Base: base, content: content.NewBodies(base, codec)}
+func New(base records.Base, codec *records.Codec) *Store {
+	return &Store{Base: base, content: records.NewBodies(base, codec)}
 }
 
 // keyItem is one use of an idempotency key, in its user's partition. The answer to
@@ -54,7 +53,7 @@ type keyItem struct {
 	Lease   int64  `dynamodbav:"until"`        // epoch milliseconds
 	Created int64  `dynamodbav:"ct,omitempty"` // epoch milliseconds
 	Expires int64  `dynamodbav:"expires"`      // epoch seconds
-	content.Body
+	records.Body
 }
 
 const (

@@ -1,18 +1,84 @@
 // Package records reads and writes typed items of a table. It repeats a write until
-// its outcome is known, and holds the store's only back-off.
+// its outcome is known, holds the store's only back-off, and encodes the bodies of items,
+// of which it splits what is too large for one item into chunks.
 package records
 
 import (
 	"context"
+	"encoding/base32"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/observe/logs"
+	"github.com/rethread/rethread/shared/observe/metrics"
 	"github.com/rethread/rethread/shared/store/table"
 )
+
+// Base is the dependencies shared by the packages of the store.
+type Base struct {
+	DB     *Table
+	Now    func() time.Time
+	Random func() uuid.UUID
+	Log    *slog.Logger // for repairs left to a later request, and for unreadable items
+}
+
+// Millis returns the current time in epoch milliseconds.
+func (b Base) Millis() int64 { return b.Now().UnixMilli() }
+
+// NewLog generates the name of a log: 80 random bits. Every item of a log contains
+// the name, so it is short.
+func (b Base) NewLog() string {
+	random := b.Random()
+	return strings.ToLower(base32.StdEncoding.EncodeToString(random[6:]))
+}
+
+// memorySize is how many values an instance remembers of a kind, of some 500 bytes each.
+const memorySize = 1000
+
+// Memory is what an instance remembers by a key. It may be lost or out of date, and no
+// other instance needs it. It is safe for concurrent use.
+type Memory[V any] struct {
+	mu   sync.Mutex
+	kept map[string]V
+}
+
+// Get returns the value of a key; ok is false if there is none.
+func (m *Memory[V]) Get(key string) (v V, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, ok = m.kept[key]
+	return v, ok
+}
+
+// Put sets a value.
+func (m *Memory[V]) Put(key string, v V) { m.Change(key, func(V) V { return v }) }
+
+// Change replaces a value, the zero one if there is none.
+func (m *Memory[V]) Change(key string, to func(V) V) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, known := m.kept[key]
+	if !known && (m.kept == nil || len(m.kept) >= memorySize) { // all at once: the order of use is not worth its upkeep
+		m.kept = make(map[string]V)
+	}
+	m.kept[key] = to(v)
+}
+
+// Forget removes a value.
+func (m *Memory[V]) Forget(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.kept, key)
+}
 
 // Table is a table of records. It is safe for concurrent use.
 //
@@ -135,47 +201,126 @@ func (t *Table) Pages(ctx context.Context, q table.Query, visit func(items []tab
 	}
 }
 
-// BatchWrite carries out unconditional puts and deletes, not atomically and in no
-// particular order. It is safe to repeat.
-func (t *Table) BatchWrite(ctx context.Context, writes []table.Write) error {
-	if len(writes) == 0 {
-		return nil
-	}
-	if err := late(ctx); err != nil {
-		return fmt.Errorf("write a batch: %w", err)
-	}
-	if _, err := t.engine.BatchWrite(ctx, writes); err != nil {
-		return fmt.Errorf("write a batch: %w", asBusy(err))
-	}
-	return nil
-}
-
-// DeleteItems deletes items; only their keys are used.
-func (t *Table) DeleteItems(ctx context.Context, items []table.Item) error {
-	writes := make([]table.Write, 0, len(items))
-	for _, item := range items {
-		k, err := table.KeyOf(item)
-		if err != nil {
-			return err
+// EachItem calls do for each item that a query finds and continues after failures.
+// The returned error lists some of the failures of each page.
+func (t *Table) EachItem(ctx context.Context, q table.Query, do func(table.Item) error) error {
+	var failures []error
+	err := t.Pages(ctx, q, func(items []table.Item) (bool, error) {
+		if err := EachOf(ctx, items, do); err != nil && len(failures) < failuresReported {
+			failures = append(failures, err)
 		}
-		writes = append(writes, table.Delete(k))
-	}
-	return t.BatchWrite(ctx, writes)
-}
-
-// DeleteFound deletes every item that a query finds; the query must read the keys.
-func (t *Table) DeleteFound(ctx context.Context, q table.Query) error {
-	return t.Pages(ctx, q, func(items []table.Item) (bool, error) {
-		return true, t.DeleteItems(ctx, items)
+		return true, ctx.Err()
 	})
+	return errors.Join(append(failures, err)...)
 }
 
-// asBusy adds a fault.Busy to a throttling error of the engine.
-func asBusy(err error) error {
-	if errors.Is(err, table.ErrThrottled) {
-		return fmt.Errorf("%w: %w", busy("the table is busy; try again"), err)
+// EachOf calls do for each element and continues after failures until the context
+// ends. The returned error lists some of the failures.
+func EachOf[T any](ctx context.Context, all []T, do func(T) error) error {
+	var failures []error
+	failed := 0
+	for _, one := range all {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(append(failures, err)...)
+		}
+		if err := do(one); err != nil {
+			if failed++; len(failures) < failuresReported {
+				failures = append(failures, err)
+			}
+		}
 	}
-	return err
+	if failed > len(failures) {
+		failures = append(failures, fmt.Errorf("and %d more", failed-len(failures)))
+	}
+	return errors.Join(failures...)
+}
+
+// failuresReported is how many of several failures an error lists individually.
+const failuresReported = 5
+
+// Count returns the number of items of a partition whose sort keys begin with a
+// prefix.
+func (t *Table) Count(ctx context.Context, pk, prefix string) (int, error) {
+	n := 0
+	err := t.Pages(ctx, KeysOnly(Prefix(pk, prefix, true)), func(items []table.Item) (bool, error) {
+		n += len(items)
+		return true, nil
+	})
+	return n, err
+}
+
+// Parallel is the maximum number of concurrent requests of one call.
+const Parallel = 16
+
+// Prefix selects the items of a partition whose sort keys begin with a prefix.
+func Prefix(pk, prefix string, consistent bool) table.Query {
+	return Range(pk, prefix, table.PrefixEnd(prefix), consistent)
+}
+
+// Range selects the items of a partition between two sort keys, both inclusive.
+func Range(pk, from, to string, consistent bool) table.Query {
+	return table.Query{Partition: pk, From: from, To: to, Reading: table.Reading{Consistent: consistent}}
+}
+
+// Partition selects everything in a partition, strongly consistent.
+func Partition(pk string) table.Query {
+	return table.Query{Partition: pk, Reading: table.Reading{Consistent: true}}
+}
+
+// KeysOnly makes a query read only the keys and the members in more.
+func KeysOnly(q table.Query, more ...string) table.Query {
+	q.Members = append([]string{table.PK, table.SK}, more...)
+	return q
+}
+
+// KeyOf returns the key of an item; a missing part is empty.
+func KeyOf(item table.Item) table.Key {
+	return table.NewKey(table.Text(item, table.PK), table.Text(item, table.SK))
+}
+
+// DecodeItems decodes items and leaves out those that cannot be decoded.
+func DecodeItems[T any](ctx context.Context, b Base, items []table.Item) []T {
+	out := make([]T, 0, len(items))
+	for _, item := range items {
+		var one T
+		if err := table.Decode(item, &one); err != nil {
+			b.LeftOut(ctx, KeyOf(item), err)
+			continue
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+type leftOutKey struct{}
+
+// CountingLeftOut returns a context that counts the items that LeftOut reports, for
+// callers that need every item or must report that some are missing.
+func CountingLeftOut(ctx context.Context) (context.Context, *atomic.Int64) {
+	n := &atomic.Int64{}
+	return context.WithValue(ctx, leftOutKey{}, n), n
+}
+
+// LeftOut logs that a list leaves out an unreadable item. It logs the partition
+// only of logs and sessions: other partition keys may contain user ids, which are
+// never logged.
+func (b Base) LeftOut(ctx context.Context, k table.Key, err error) {
+	partition := slog.String("partition", k.PK)
+	if !strings.HasPrefix(k.PK, "L#") && !strings.HasPrefix(k.PK, "S#") {
+		partition = logs.Person("partition", k.PK)
+		k.SK, _, _ = strings.Cut(k.SK, "#")
+	}
+	metrics.Count(ctx, metrics.ItemsSkipped, 1)
+	if n, ok := ctx.Value(leftOutKey{}).(*atomic.Int64); ok {
+		n.Add(1)
+	}
+	b.Log.ErrorContext(ctx, "an item cannot be read and is left out", partition, slog.String("item", k.SK), slog.Any("error", err))
+}
+
+// Change is a record of the table's stream: an item before and after a write. Old
+// is nil for a new item, New for a removed one.
+type Change struct {
+	Old, New table.Item
 }
 
 // unread is the error of what changed nothing: asBusy, and also a fault.Busy if the caller's time is over.
@@ -186,9 +331,36 @@ func unread(err error) error {
 	return asBusy(err)
 }
 
+// asBusy adds a fault.Busy to a throttling error of the engine.
+func asBusy(err error) error {
+	if errors.Is(err, table.ErrThrottled) {
+		return fmt.Errorf("%w: %w", busy("the table is busy; try again"), err)
+	}
+	return err
+}
+
 // busy returns a fault.Busy with a Retry-After of one second.
 func busy(format string, args ...any) *fault.Error {
 	f := fault.New(fault.Busy, format, args...)
 	f.RetryAfter = retryAfter
 	return f
+}
+
+// Busy returns a fault.Busy that asks the caller to try again in a second.
+func Busy(format string, args ...any) error { return busy(format, args...) }
+
+// Ignoring returns nil for an error that is what, and the error otherwise.
+func Ignoring(err, what error) error {
+	if errors.Is(err, what) {
+		return nil
+	}
+	return err
+}
+
+// Deref returns what a pointer points to, or the zero value.
+func Deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }

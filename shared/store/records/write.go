@@ -5,9 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/value"
+)
+
+const (
+	backoffFirst = 5 * time.Millisecond
+	maxBackoff   = 500 * time.Millisecond
+	// AnswerTime is reserved from a context's time when retries end, so that the
+	// caller still gets an answer: a function that exceeds its timeout is stopped
+	// without one.
+	AnswerTime = 2 * time.Second
+	// undecidedTries is how often a write is sent while each answer is lost.
+	undecidedTries = 6
+
+	retryAfter = time.Second
 )
 
 // Put stores a record. If a condition does not hold, it returns
@@ -29,6 +47,14 @@ func (t *Table) Delete(ctx context.Context, k table.Key, conditions ...table.Con
 	return t.Write(ctx, table.Delete(k, conditions...))
 }
 
+// PutWith is Put together with other writes, as one transaction if there are any.
+func (t *Table) PutWith(ctx context.Context, put table.Write, along []table.Write) error {
+	if len(along) == 0 {
+		return t.Write(ctx, put)
+	}
+	return t.Transact(ctx, append(along, put)...)
+}
+
 // Found decodes the stored record of the first write whose condition did not hold,
 // and reports whether there was one.
 func Found(err error, into any) (bool, error) {
@@ -37,6 +63,16 @@ func Found(err error, into any) (bool, error) {
 		return false, nil
 	}
 	return true, table.Decode(failed.Failures[0].Found, into)
+}
+
+// Unchanged is the condition that an attribute, which is absent if it is 0 or
+// empty, still has the value that was read.
+func Unchanged[T comparable](name string, read T) table.Condition {
+	var none T
+	if read == none {
+		return table.NotExists(table.Path{name})
+	}
+	return table.Equal(table.Path{name}, read)
 }
 
 // Write carries out a write until its outcome is known. A retry that finds its own
@@ -77,13 +113,6 @@ func (t *Table) Write(ctx context.Context, w table.Write) error {
 	return fmt.Errorf("write %s %s: %w", w.Key.PK, w.Key.SK, err)
 }
 
-// undecided is the error of a write whose answer was lost and whose retries were
-// all refused for now, which does not decide the first attempt. It includes the
-// cause as text only, so that no loop takes the write as not done.
-func undecided(err error) error {
-	return fmt.Errorf("%w: %v", table.ErrUndecided, err) //nolint:errorlint // see above
-}
-
 // Transact carries out writes, all or none, until their outcome is known. A
 // condition that does not hold, or a conflicting transaction, returns
 // table.ErrConditionFailed. All attempts carry one token, so that the table
@@ -118,6 +147,33 @@ func (t *Table) Transact(ctx context.Context, writes ...table.Write) error {
 	return fmt.Errorf("transaction: %w", Exhausted(asBusy(err)))
 }
 
+// untilAnswered repeats a write whose answer is lost, up to tries times, even if
+// little time is left. The last such error is table.ErrUndecided.
+func untilAnswered(ctx context.Context, tries int, send func() error) error {
+	return retry.Do(ctx, retry.Policy{First: backoffFirst, Max: maxBackoff, Tries: tries}, isUndecided, send)
+}
+
+func policy() retry.Policy {
+	return retry.Policy{First: backoffFirst, Max: maxBackoff, Reserve: AnswerTime}
+}
+
+// Exhausted turns the error of a work whose attempts all failed into a fault.Busy.
+// It includes the cause as text only, so that no outer loop retries it. A write
+// whose outcome is unknown stays undecided.
+func Exhausted(err error) error {
+	if errors.Is(err, retry.ErrExhausted) && !isUndecided(err) {
+		return fmt.Errorf("%w: %v", busy("too many requests meet here at once; try again"), err) //nolint:errorlint // see above
+	}
+	return err
+}
+
+// undecided is the error of a write whose answer was lost and whose retries were
+// all refused for now, which does not decide the first attempt. It includes the
+// cause as text only, so that no loop takes the write as not done.
+func undecided(err error) error {
+	return fmt.Errorf("%w: %v", table.ErrUndecided, err) //nolint:errorlint // see above
+}
+
 // late returns why a write is not even sent: the caller's time is over. A write that was
 // sent when it ends is undecided.
 func late(ctx context.Context) error {
@@ -127,20 +183,148 @@ func late(ctx context.Context) error {
 	return nil
 }
 
-func isConflict(err error) bool  { return errors.Is(err, table.ErrConflict) }
-func isThrottle(err error) bool  { return errors.Is(err, table.ErrThrottled) }
+func isConflict(err error) bool { return errors.Is(err, table.ErrConflict) }
+
+func isThrottle(err error) bool { return errors.Is(err, table.ErrThrottled) }
+
 func isUndecided(err error) bool { return errors.Is(err, table.ErrUndecided) }
 
-// untilAnswered repeats a write whose answer is lost, up to tries times, even if
-// little time is left. The last such error is table.ErrUndecided.
-func untilAnswered(ctx context.Context, tries int, send func() error) error {
-	return retry.Do(ctx, retry.Policy{First: backoffFirst, Max: maxBackoff, Tries: tries}, isUndecided, send)
+// landed reports whether an item is in the state that a write would leave it in. It
+// is false for changes that depend on the earlier state, such as additions.
+func landed(w table.Write, item table.Item) bool {
+	switch w.Kind {
+	case table.DeleteKind:
+		return item == nil
+	case table.PutKind:
+		return item != nil && value.EqualItems(item, w.Item)
+	case table.UpdateKind:
+		return item != nil && !slices.ContainsFunc(w.Changes, func(c table.Change) bool { return !holds(c, item) })
+	case table.CheckKind:
+	}
+	return false
 }
 
-// PutWith is Put together with other writes, as one transaction if there are any.
-func (t *Table) PutWith(ctx context.Context, put table.Write, along []table.Write) error {
-	if len(along) == 0 {
-		return t.Write(ctx, put)
+// holds reports whether an item is in the state that a change would leave it in.
+func holds(c table.Change, item table.Item) bool {
+	switch c := c.(type) {
+	case table.Setting:
+		want, err := table.EncodeValue(c.Value)
+		found := at(item, c.Path)
+		return err == nil && found != nil && !c.IfAbsent && value.Equal(found, want)
+	case table.Removing:
+		return at(item, c.Path) == nil
 	}
-	return t.Transact(ctx, append(along, put)...)
+	return false
+}
+
+// at returns the value at a path of an item, or nil.
+func at(item table.Item, p table.Path) types.AttributeValue {
+	var found types.AttributeValue = &types.AttributeValueMemberM{Value: item}
+	for _, name := range p {
+		m, ok := found.(*types.AttributeValueMemberM)
+		if !ok {
+			return nil
+		}
+		found = m.Value[name]
+	}
+	return found
+}
+
+// repeatable reports whether a write may be sent again after its answer was lost: a
+// second attempt either fails its condition or changes nothing.
+func repeatable(w table.Write) bool {
+	return w.If != nil || !slices.ContainsFunc(w.Changes, func(c table.Change) bool {
+		switch c.(type) {
+		case table.Adding, table.Appending:
+			return true
+		}
+		return false
+	})
+}
+
+// Fence is what some of a request's writes depend on until they are carried out, wherever
+// in the request they are made. Such a write is one transaction with the check, so that
+// none lands after what is checked has ended.
+type Fence struct {
+	Check  table.Write
+	Covers func(table.Write) bool // whether a write depends on the check
+	Broken error                  // what such a write returns if the check does not hold
+}
+
+type fenceKey struct{}
+
+// Fencing returns the context of a request, to which a fence may be added later.
+func Fencing(ctx context.Context) context.Context {
+	return context.WithValue(ctx, fenceKey{}, &atomic.Pointer[Fence]{})
+}
+
+// AddFence makes the later writes of a request depend on a fence, instead of an earlier one.
+func AddFence(ctx context.Context, f Fence) {
+	if of, ok := ctx.Value(fenceKey{}).(*atomic.Pointer[Fence]); ok {
+		of.Store(&f)
+	}
+}
+
+// fenceFor returns the fence that one of the writes depends on; nil if there is none.
+func fenceFor(ctx context.Context, writes ...table.Write) *Fence {
+	of, ok := ctx.Value(fenceKey{}).(*atomic.Pointer[Fence])
+	if !ok {
+		return nil
+	}
+	f := of.Load()
+	for _, w := range writes {
+		if f != nil && f.Covers(w) {
+			return f
+		}
+	}
+	return nil
+}
+
+// writeFenced is Write for a write that depends on a fence.
+func (t *Table) writeFenced(ctx context.Context, w table.Write) error {
+	return Exhausted(retry.Do(ctx, policy(), isConflict, func() error { return t.Transact(ctx, w) }))
+}
+
+// broken returns the fence's error if a transaction failed at the check, its last write.
+func (f *Fence) broken(in table.Transaction, err error) error {
+	var failed *table.ConditionError
+	if f != nil && errors.As(err, &failed) && failed.Failures[len(failed.Failures)-1].Write == len(in.Writes)-1 {
+		return f.Broken
+	}
+	return err
+}
+
+// BatchWrite carries out unconditional puts and deletes, not atomically and in no
+// particular order. It is safe to repeat.
+func (t *Table) BatchWrite(ctx context.Context, writes []table.Write) error {
+	if len(writes) == 0 {
+		return nil
+	}
+	if err := late(ctx); err != nil {
+		return fmt.Errorf("write a batch: %w", err)
+	}
+	if _, err := t.engine.BatchWrite(ctx, writes); err != nil {
+		return fmt.Errorf("write a batch: %w", asBusy(err))
+	}
+	return nil
+}
+
+// DeleteItems deletes items; only their keys are used.
+func (t *Table) DeleteItems(ctx context.Context, items []table.Item) error {
+	writes := make([]table.Write, 0, len(items))
+	for _, item := range items {
+		k, err := table.KeyOf(item)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, table.Delete(k))
+	}
+	return t.BatchWrite(ctx, writes)
+}
+
+// DeleteFound deletes every item that a query finds; the query must read the keys.
+func (t *Table) DeleteFound(ctx context.Context, q table.Query) error {
+	return t.Pages(ctx, q, func(items []table.Item) (bool, error) {
+		return true, t.DeleteItems(ctx, items)
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/history"
 	"github.com/rethread/rethread/shared/store/records"
@@ -24,7 +23,7 @@ type Store struct {
 // entries that say it. It writes nothing.
 type reader struct {
 	records.Base
-	content  content.Bodies
+	content  records.Bodies
 	logs     *eventlog.Store
 	sessions *sessions.Store
 	lease    time.Duration
@@ -55,7 +54,7 @@ type Rules struct {
 
 // New returns a store over the table of base.
 func New(
-	base records.Base, bodies content.Bodies, limits *usage.Store, of *sessions.Store, past *history.Store, rules Rules,
+	base records.Base, bodies records.Bodies, limits *usage.Store, of *sessions.Store, past *history.Store, rules Rules,
 ) *Store {
 	read := &reader{Base: base, content: bodies, logs: of.Logs(), sessions: of, lease: rules.Lease}
 	return &Store{

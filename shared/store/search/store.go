@@ -1,7 +1,6 @@
 package search
 
 import (
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
@@ -10,13 +9,13 @@ import (
 // Store searches sessions. It is safe for concurrent use.
 type Store struct {
 	records.Base
-	content  content.Bodies
+	content  records.Bodies
 	logs     *eventlog.Store
 	sessions *sessions.Store
 	rules    Rules
 }
 
 // New returns a store over the table of base.
-func New(base records.Base, content content.Bodies, logs *eventlog.Store, sessions *sessions.Store, rules Rules) *Store {
+func New(base records.Base, content records.Bodies, logs *eventlog.Store, sessions *sessions.Store, rules Rules) *Store {
 	return &Store{Base: base, content: content, logs: logs, sessions: sessions, rules: rules}
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -32,7 +32,7 @@ type Older struct {
 type olderItem struct {
 	PK string `dynamodbav:"PK"`
 	SK string `dynamodbav:"SK"`
-	content.Body
+	records.Body
 }
 
 // olderBody is the content of an olderItem.

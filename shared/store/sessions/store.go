@@ -7,7 +7,6 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/compaction"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/usage"
@@ -33,7 +32,7 @@ type counts struct {
 // writes is the end of a deletion that stopped halfway.
 type reader struct {
 	*departures
-	content content.Bodies
+	content records.Bodies
 	older   *atomic.Pointer[older] // the one that was read last
 }
 
@@ -44,7 +43,7 @@ type departures struct {
 }
 
 // New returns a store over the table of base.
-func New(base records.Base, bodies content.Bodies, limits *usage.Store, retention session.Retention, rules compaction.Rules, parts int) *Store {
+func New(base records.Base, bodies records.Bodies, limits *usage.Store, retention session.Retention, rules compaction.Rules, parts int) *Store {
 	read := &reader{departures: &departures{Base: base}, content: bodies, older: &atomic.Pointer[older]{}}
 	s := &Store{
 		counts: &counts{reader: read, usage: limits}, retention: retention,

@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/compaction"
-	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/runs"
 	"github.com/rethread/rethread/shared/store/search"
 	"github.com/rethread/rethread/shared/store/sessions"
@@ -21,7 +21,7 @@ type settings struct {
 	now    func() time.Time
 	random func() uuid.UUID
 	log    *slog.Logger
-	codec  *content.Codec
+	codec  *records.Codec
 
 	compaction compaction.Rules
 	parts      int
@@ -71,7 +71,7 @@ func WithOnFailed(of func(agent string) run.OnFailed) Option {
 
 // WithCodec sets the codec of the items, for stores that share one: its compressors
 // take about a megabyte each.
-func WithCodec(codec *content.Codec) Option { return func(s *settings) { s.codec = codec } }
+func WithCodec(codec *records.Codec) Option { return func(s *settings) { s.codec = codec } }
 
 // WithCompaction sets which ranges of a rewound log are compacted.
 func WithCompaction(rules compaction.Rules) Option {

@@ -9,7 +9,6 @@ import (
 	"github.com/rethread/rethread/shared/store/archives"
 	"github.com/rethread/rethread/shared/store/artifacts"
 	"github.com/rethread/rethread/shared/store/automations"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/feedback"
 	"github.com/rethread/rethread/shared/store/forks"
 	"github.com/rethread/rethread/shared/store/history"
@@ -63,7 +62,7 @@ func New(engine table.Engine, opts ...Option) *Store {
 		opt(&in)
 	}
 	if in.codec == nil {
-		in.codec = content.NewCodec()
+		in.codec = records.NewCodec()
 	}
 	return combine(engine, in)
 }
@@ -80,7 +79,7 @@ func (s *Store) With(opts ...Option) *Store {
 // combine builds the rooms of the store from the ground.
 func combine(engine table.Engine, in settings) *Store {
 	base := records.Base{DB: records.New(engine, in.random), Now: in.now, Random: in.random, Log: in.log}
-	bodies := content.NewBodies(base, in.codec)
+	bodies := records.NewBodies(base, in.codec)
 
 	limits := usage.New(base, in.quotas)
 	all := sessions.New(base, bodies, limits, in.retention, in.compaction, in.parts)

@@ -11,9 +11,9 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -87,7 +87,7 @@ type TaskItem struct {
 	// that has begun before; Expires, in epoch seconds, is when no such save is left.
 	Gone    bool  `dynamodbav:"gone,omitempty"`
 	Expires int64 `dynamodbav:"expires,omitempty"`
-	content.Body
+	records.Body
 	// Saved is the latest version that a caller saved: other changes also increment
 	// the version.
 	Saved int64 `dynamodbav:"tv,omitempty"`

@@ -7,8 +7,8 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -46,7 +46,7 @@ func (s *Store) moveTask(ctx context.Context, h *sessions.Header, w TaskWrite) e
 // while: another save may be about to create it there.
 func (s *Store) vacate(h *sessions.Header, p *TaskPointer, item *TaskItem) table.Write {
 	cover := *item
-	cover.Version, cover.Gen, cover.Gone, cover.Body = item.Version+1, h.ForkCount, true, content.Body{}
+	cover.Version, cover.Gen, cover.Gone, cover.Body = item.Version+1, h.ForkCount, true, records.Body{}
 	cover.Saved, cover.Attribution = 0, eventlog.Attribution{}
 	switch {
 	case p.CopiedAt != 0 && p.CopiedAt == p.Position:

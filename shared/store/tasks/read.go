@@ -12,7 +12,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/artifacts"
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
@@ -80,7 +79,7 @@ func (s *Store) listedTask(
 ) (t task.Task, visible bool, err error) {
 	for {
 		t, err = s.Shown(ctx, h, view, seen)
-		if errors.Is(err, content.ErrChunksGone) {
+		if errors.Is(err, records.ErrChunksGone) {
 			var now TaskItem
 			found, readErr := s.DB.Get(ctx, seen.Item.key(), &now)
 			if readErr != nil || !found || now.Gone {
@@ -91,7 +90,7 @@ func (s *Store) listedTask(
 				continue
 			}
 		}
-		if errors.Is(err, table.ErrUnreadable) || errors.Is(err, content.ErrChunksGone) {
+		if errors.Is(err, table.ErrUnreadable) || errors.Is(err, records.ErrChunksGone) {
 			s.LeftOut(ctx, seen.Item.key(), err)
 			return task.Task{}, false, nil
 		}

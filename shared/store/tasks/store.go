@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
@@ -22,12 +21,12 @@ type links struct {
 // It writes nothing.
 type reader struct {
 	records.Base
-	content  content.Bodies
+	content  records.Bodies
 	logs     *eventlog.Store
 	sessions *sessions.Store
 }
 
 // New returns a store over the table of base.
-func New(base records.Base, content content.Bodies, logs *eventlog.Store, sessions *sessions.Store) *Store {
+func New(base records.Base, content records.Bodies, logs *eventlog.Store, sessions *sessions.Store) *Store {
 	return &Store{&links{&reader{Base: base, content: content, logs: logs, sessions: sessions}}}
 }

@@ -1,4 +1,4 @@
-package content_test
+package records_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestCodecIsReused(t *testing.T) {
 	t.Parallel()
 	const workers, rounds = 4, 50
-	codec := content.NewCodec()
+	codec := records.NewCodec()
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
@@ -31,7 +31,7 @@ func TestCodecIsReused(t *testing.T) {
 }
 
 // roundTrip encodes and decodes a text, after it has failed to decode a part of it.
-func roundTrip(codec *content.Codec, text string) error {
+func roundTrip(codec *records.Codec, text string) error {
 	encoded, err := codec.Encode(text)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func roundTrip(codec *content.Codec, text string) error {
 // decompressor, of 32 KB, is not allocated again.
 func TestDecodeAllocatesLittle(t *testing.T) {
 	const rounds, most = 1000, 16 << 10
-	codec := content.NewCodec()
+	codec := records.NewCodec()
 	body, err := codec.Encode(strings.Repeat("content ", 20))
 	if err != nil {
 		t.Fatal(err)
