@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/observe/metrics"
@@ -25,9 +25,6 @@ const (
 	// ContentionTime is the same for workers of runs and for work that appends along
 	// with other changes.
 	ContentionTime = 20 * time.Second
-	// ContentionWait is the maximum wait between two attempts of work that is not an
-	// append and whose conflicts are short.
-	ContentionWait = 40 * time.Millisecond
 )
 
 // Append appends the events that are not in the log yet.
@@ -37,43 +34,21 @@ func (s *Store) Append(ctx context.Context, l Log, events []session.Event, with 
 	return Appended{Events: w.events, Fresh: n, Head: w.head, Last: w.last}, err
 }
 
-// AppendBehind appends events behind other entries of the same transaction, which before
-// returns together with the state after them; with.writes holds those entries. It tries once:
-// table.ErrConditionFailed if the head is another one, or one of the events is in the log.
-func (s *Store) AppendBehind(
-	ctx context.Context, l Log, head Head, events []session.Event, with Along, before func() ([]*Record, *StateChange, error),
-) (Appended, error) {
-	w := s.newWriter(l, events, with)
-	w.start(head)
-	if err := w.findRedelivered(ctx); err != nil {
-		return Appended{}, err
-	}
-	if w.head.Next != head.Next || len(w.fresh()) < len(events) {
-		return Appended{}, table.ErrConditionFailed
-	}
-	entries, state, err := before()
-	if err != nil {
-		return Appended{}, err
-	}
-	// If this attempt fails, the events may be appended at the head as it was read.
-	w.boundAt, w.state = head.Next, state
-	for _, r := range entries {
-		w.pass(r)
-	}
-	end := w.head.Next
-	if err := w.claimIDs(ctx); err != nil {
-		return Appended{}, err
-	}
-	if w.head.Next != end || len(w.fresh()) < len(events) {
-		return Appended{}, table.ErrConditionFailed
-	}
-	if err := w.try(ctx, w.fresh()); err != nil {
-		if errors.Is(err, table.ErrConditionFailed) {
-			w.discardTentative(ctx)
-		}
-		return Appended{}, err
-	}
-	return Appended{Events: w.events, Fresh: len(events), Head: w.head, Last: w.last}, nil
+// writer appends a batch to a log.
+type writer struct {
+	batch
+
+	state     *StateChange // that of the head, if it has been read
+	recalled  bool         // whether the next attempt follows a remembered head
+	read      time.Time    // when the head was last read, at the latest
+	tentative records.Body // of the last attempt
+	last      *Record      // what was appended
+	race      race
+}
+
+func (s *Store) newWriter(l Log, events []session.Event, with Along) *writer {
+	with.Patience = cmp.Or(with.Patience, ContentionTime)
+	return &writer{read: s.Now(), batch: s.newBatch(l, events, with)}
 }
 
 // run appends the events that are not in the log yet and returns how many.
@@ -85,8 +60,10 @@ func (w *writer) run(ctx context.Context) (int, error) {
 	if err := w.allowed(ctx); err != nil {
 		return 0, err
 	}
-	if err := w.findRedelivered(ctx); err != nil {
-		return 0, err
+	if w.mayBeStored() {
+		if err := w.findRedelivered(ctx); err != nil {
+			return 0, err
+		}
 	}
 	appended, err := w.compete(ctx)
 	if err == nil {
@@ -96,6 +73,17 @@ func (w *writer) run(ctx context.Context) (int, error) {
 		w.remember()
 	}
 	return appended, err
+}
+
+// findHead finds the head that the first attempt follows.
+func (w *writer) findHead(ctx context.Context) error {
+	if w.From != nil || (w.Remembers && w.recall()) {
+		return nil
+	}
+	w.read = w.s.Now()
+	head, err := w.s.ReadHead(ctx, w.log)
+	w.From = &head
+	return err
 }
 
 // allowed decides, after the head was read, whether the batch may be appended.
@@ -115,7 +103,7 @@ func (w *writer) compete(ctx context.Context) (appended int, err error) {
 	w.race.patience, w.race.until = w.Patience, time.Now().Add(w.Patience)
 	p := retry.Policy{Max: w.Patience, After: w.race.wait, Reserve: records.AnswerTime}
 	err = retry.Do(ctx, p, func(error) bool { return lost }, func() error {
-		w.race.begin()
+		w.race.began = time.Now()
 		if lost {
 			lost = false
 			done, err := w.lostRace(ctx, deadline)
@@ -234,6 +222,45 @@ func (w *writer) put(ctx context.Context, r *Record, content EntryBody, fresh []
 	return nil
 }
 
+// changes returns the state changes of the fresh events; nil if there are none.
+func (w *writer) changes(fresh []int) []session.Delta {
+	all, some := make([]session.Delta, len(fresh)), false
+	for n, i := range fresh {
+		all[n] = w.events[i].Change()
+		some = some || len(all[n]) > 0
+	}
+	if !some {
+		return nil
+	}
+	return all
+}
+
+// headBytes is how much of a body an entry holds itself. Each append reads the newest
+// entry, so a longer body is stored beside it, in chunks, and the next append does not
+// pay for it (docs/adr/0052-many-writers-and-large-entries.md).
+const headBytes = 32 << 10
+
+// packNew packs the body of an entry, whose last event has the invocation. The chunks of an
+// attempt that loses its position are written in vain, so only the first attempt stores a
+// long body beside the entry if an item can hold it.
+func (w *writer) packNew(ctx context.Context, r *Record, body EntryBody, invocation string) error {
+	encoded, err := w.s.content.Encode(body)
+	if err != nil {
+		return fmt.Errorf("encode an entry: %w", err)
+	}
+	inline := headBytes
+	if w.race.losses > 0 {
+		inline = records.ChunkBytes
+	}
+	if r.Body, err = w.s.content.PackEncoded(ctx, r.PK, encoded, inline, 0); err != nil {
+		return err
+	}
+	if r.Blob != "" {
+		r.Time, r.Invocation = body.Time, invocation
+	}
+	return nil
+}
+
 // store writes the entry, in one transaction with the shared state it changes and
 // with those that come along.
 func (w *writer) store(ctx context.Context, r *Record, change *StateChange) error {
@@ -273,80 +300,84 @@ func (w *writer) storeShared(ctx context.Context, writes []table.Write) error {
 	return cmp.Or(w.s.owner.Holds(ctx, w.log), err)
 }
 
-// changes returns the state changes of the fresh events; nil if there are none.
-func (w *writer) changes(fresh []int) []session.Delta {
-	all, some := make([]session.Delta, len(fresh)), false
-	for n, i := range fresh {
-		all[n] = w.events[i].Change()
-		some = some || len(all[n]) > 0
-	}
-	if !some {
+// confirm checks that the session still has the log, if the writer has not read the log's
+// head just before: otherwise what was appended is lost, and is not acknowledged. The log
+// is then swept again, since the entry may have come after the last sweep.
+func (w *writer) confirm(ctx context.Context) error {
+	if !w.recalled && w.s.Now().Sub(w.read) < heldTime {
 		return nil
 	}
-	return all
+	return w.s.owner.Holds(ctx, w.log)
 }
 
-// lose ends an attempt whose position was taken. One that followed a remembered head says
-// nothing about other writers of this moment, so the next one need not wait.
-func (w *writer) lose() {
-	if w.recalled {
-		w.misremembered()
-		return
-	}
-	w.race.lose()
-}
+// A warm instance that has written a log's newest entry knows the log's head, and can put
+// the next entry without a read. If another writer was faster, the position is taken, as
+// after any lost race. The attempt has then cost the entry's write units in vain, so a head
+// is used only if the instance seems to be the log's only writer. Whether the session was
+// deleted is read after the put (docs/adr/0065-an-append-is-confirmed-by-the-header.md).
 
-// lostRace reads what was appended concurrently; done means that it was this batch.
-// Otherwise the batch may be tried again, unless it is not allowed any more or has
-// competed for too long.
-func (w *writer) lostRace(ctx context.Context, deadline time.Time) (done bool, err error) {
-	if done, err = w.catchUp(ctx); err != nil || done {
-		return done, err
-	}
-	w.discardTentative(ctx)
-	if err := w.allowed(ctx); err != nil {
-		return false, err
-	}
-	if err := w.claimIDs(ctx); err != nil {
-		return false, err
-	}
-	if w.s.Now().After(deadline) {
-		return false, records.Busy("too many writers append to this session")
-	}
-	return false, nil
-}
+const (
+	// heldTime is how long after a read of the head the put of an entry needs no
+	// confirmation: a deletion holds the position after the head, and every one that an
+	// entry had, for sweep.Grace. No request lasts as long, unless its instance is frozen.
+	heldTime = time.Minute
+	// An instance uses a head after it has written leastInRow entries directly after its own,
+	// and needs inRowGrowth times as many after each head that was wrong, up to mostInRow:
+	// where several instances write in turn, few attempts are in vain.
+	leastInRow  = 2
+	inRowGrowth = 4
+	mostInRow   = 64
+)
 
-// catchUp reads what was appended since the head was read, and reports whether it
-// was this very batch, from an attempt whose answer was lost.
-func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
-	w.read = w.s.Now()
-	all := func() int { return 0 }
-	err = w.s.queryRecords(ctx, EntryQuery(w.log.Name, w.head.Next, 0, true), all, func(r *Record) (bool, error) {
-		w.pass(r)
-		before := len(w.fresh())
-		err := w.recognise(r)
-		if len(w.fresh()) < before && !w.recalled { // otherwise earlier requests appended and counted it
-			w.s.CountEntry(ctx, w.log, r)
+// recall takes the head that the first attempt follows from the instance's memory, and
+// reports whether there is one that may be used.
+func (w *writer) recall() bool {
+	w.s.headCache.Change(w.log.Name, func(k knownHead) knownHead {
+		if k.usable() {
+			head := k.head
+			w.From, w.recalled, k.taken = &head, true, true
 		}
-		return true, err
+		return k
 	})
-	return len(w.fresh()) == 0, err
+	return w.recalled
 }
 
-// discardTentative removes the chunks of an attempt that is not in the log. Those
-// of an attempt with an unknown outcome stay until the session is deleted.
-func (w *writer) discardTentative(ctx context.Context) {
-	if err := w.s.content.Discard(ctx, keys.LogPK(w.log.Name), w.tentative); err != nil {
-		w.s.Log.WarnContext(ctx, "chunks of a failed append stay until the session is deleted", "error", err)
-	}
-	w.tentative = records.Body{}
+// remember keeps the head that the writer has left behind.
+func (w *writer) remember() {
+	w.s.headCache.Change(w.log.Name, func(k knownHead) knownHead {
+		if w.last == nil { // everything was stored before
+			k.taken = k.taken && !w.recalled
+			return k
+		}
+		next := knownHead{head: w.head.withoutEvents(), needed: max(leastInRow, k.needed)}
+		if k.head.Next == w.last.First {
+			next.inRow = k.inRow + 1
+		}
+		return next
+	})
 }
 
-// ExpectHead returns fault.Conflict, with head_seq, if the head is not the expected
-// one; nil expects none.
-func ExpectHead(seq *int64, head Head) error {
-	if seq == nil || *seq == head.Last() {
-		return nil
+// knownHead is the head that an instance has left behind.
+type knownHead struct {
+	head   Head
+	taken  bool // by an append; others would put their entries at the same position
+	inRow  int  // entries of this instance that directly followed its previous one
+	needed int  // before the head is used; 0 if there is none
+}
+
+func (k knownHead) usable() bool { return k.needed > 0 && !k.taken && k.inRow >= k.needed }
+
+// Recalls reports whether the next append may follow a head that the instance remembers.
+func (s *Store) Recalls(log string) bool {
+	k, ok := s.headCache.Get(log)
+	return ok && k.usable()
+}
+
+// withoutEvents returns the head with no more of its latest entry than appends need.
+func (h Head) withoutEvents() Head {
+	if r := h.Latest; r != nil {
+		marks := Entry{InvocationFrom: r.InvocationFrom, NextNumber: r.NextNumber}
+		h.Latest = &Record{Entry: marks, First: r.First, WithoutBody: true}
 	}
-	return fault.New(fault.SeqConflict, "the head of the log is %d, not %d", head.Last(), *seq).With("head_seq", head.Last())
+	return h
 }

@@ -1,9 +1,12 @@
 package eventlog
 
 import (
+	"context"
 	"time"
 
 	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
 )
 
 // race is a writer's competition for positions of a log. An attempt reads the head and
@@ -33,9 +36,6 @@ const (
 	raceWindows = 64
 )
 
-// begin begins an attempt.
-func (r *race) begin() { r.began = time.Now() }
-
 // lose ends an attempt that another writer won.
 func (r *race) lose() {
 	r.losses++
@@ -51,4 +51,68 @@ func (r *race) wait(error) time.Duration {
 	left := max(0, time.Until(r.until))
 	width := time.Duration(float64(windows) * float64(r.took) * float64(left) / float64(r.patience))
 	return min(sleep.Jitter(max(width, raceWindow*r.took)), left)
+}
+
+// lose ends an attempt whose position was taken. One that followed a remembered head says
+// nothing about other writers of this moment, so the next one need not wait.
+func (w *writer) lose() {
+	if w.recalled {
+		w.misremembered()
+		return
+	}
+	w.race.lose()
+}
+
+// misremembered says that a remembered head was not that of the log.
+func (w *writer) misremembered() {
+	w.s.headCache.Change(w.log.Name, func(k knownHead) knownHead {
+		k.inRow, k.needed = 0, min(inRowGrowth*max(leastInRow, k.needed), mostInRow)
+		return k
+	})
+}
+
+// lostRace reads what was appended concurrently; done means that it was this batch.
+// Otherwise the batch may be tried again, unless it is not allowed any more or has
+// competed for too long.
+func (w *writer) lostRace(ctx context.Context, deadline time.Time) (done bool, err error) {
+	if done, err = w.catchUp(ctx); err != nil || done {
+		return done, err
+	}
+	w.discardTentative(ctx)
+	if err := w.allowed(ctx); err != nil {
+		return false, err
+	}
+	if err := w.claimIDs(ctx); err != nil {
+		return false, err
+	}
+	if w.s.Now().After(deadline) {
+		return false, records.Busy("too many writers append to this session")
+	}
+	return false, nil
+}
+
+// catchUp reads what was appended since the head was read, and reports whether it
+// was this very batch, from an attempt whose answer was lost.
+func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
+	w.read = w.s.Now()
+	all := func() int { return 0 }
+	err = w.s.queryRecords(ctx, EntryQuery(w.log.Name, w.head.Next, 0, true), all, func(r *Record) (bool, error) {
+		w.pass(r)
+		before := len(w.fresh())
+		err := w.recognise(r)
+		if len(w.fresh()) < before && !w.recalled { // otherwise earlier requests appended and counted it
+			w.s.CountEntry(ctx, w.log, r)
+		}
+		return true, err
+	})
+	return len(w.fresh()) == 0, err
+}
+
+// discardTentative removes the chunks of an attempt that is not in the log. Those
+// of an attempt with an unknown outcome stay until the session is deleted.
+func (w *writer) discardTentative(ctx context.Context) {
+	if err := w.s.content.Discard(ctx, keys.LogPK(w.log.Name), w.tentative); err != nil {
+		w.s.Log.WarnContext(ctx, "chunks of a failed append stay until the session is deleted", "error", err)
+	}
+	w.tentative = records.Body{}
 }

@@ -3,6 +3,7 @@ package eventlog
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -128,6 +129,22 @@ func (sc *sharedChange) current() session.Values {
 	return out
 }
 
+// State returns the state in all scopes in its external form.
+func (c *StateChange) State() session.State {
+	state := session.State{Session: c.Values.Visible()}
+	for _, sc := range c.Scopes {
+		switch sc.Scope {
+		case session.ScopeUser:
+			state.User = sc.current().Visible()
+		case session.ScopeApp:
+			state.App = sc.current().Visible()
+		case session.ScopeSession, session.ScopeTemp:
+		}
+	}
+	state.Merge()
+	return state
+}
+
 // LoadStates reads the session's own state as of its log's head, and the shared
 // states that touch changes.
 func (s *Store) LoadStates(ctx context.Context, l Log, head Head, touch ...session.Delta) (*StateChange, error) {
@@ -185,18 +202,129 @@ func (s *Store) SharedPuts(ctx context.Context, c *StateChange) ([]table.Write, 
 	return writes, nil
 }
 
-// State returns the state in all scopes in its external form.
-func (c *StateChange) State() session.State {
-	state := session.State{Session: c.Values.Visible()}
-	for _, sc := range c.Scopes {
-		switch sc.Scope {
-		case session.ScopeUser:
-			state.User = sc.current().Visible()
-		case session.ScopeApp:
-			state.App = sc.current().Visible()
-		case session.ScopeSession, session.ScopeTemp:
+// Checkpoint is the session state as of one log entry. The log is authoritative: if
+// a checkpoint was not written, the next reader applies the entries after the one
+// it has.
+type Checkpoint struct {
+	PK       string `dynamodbav:"PK"`
+	SK       string `dynamodbav:"SK"`
+	Position int64  `dynamodbav:"at"` // position of the latest entry it includes
+	records.Body
+}
+
+// checkpointAt is the attribute of checkpoint.At.
+const checkpointAt = "at"
+
+// SessionValues returns the session state as of LastState, the latest entry that
+// changed any, or as of a later one, and that entry's position.
+func (s *Store) SessionValues(
+	ctx context.Context, log string, lastState int64,
+) (values session.Values, asOf int64, err error) {
+	values = session.Values{}
+	var have Checkpoint
+	found, err := s.DB.Get(ctx, keys.StateKey(log), &have)
+	if err != nil {
+		return nil, 0, err
+	}
+	if found {
+		if err := s.content.Unpack(ctx, have.PK, have.Body, &values); err != nil {
+			return nil, 0, err
 		}
 	}
-	state.Merge()
-	return state
+	if have.Position >= lastState {
+		return values, have.Position, nil
+	}
+	missed, err := s.stateEntries(ctx, log, lastState, have.Position)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, r := range slices.Backward(missed) {
+		for _, e := range r.Events {
+			values.Apply(e.Change().In(session.ScopeSession))
+		}
+	}
+	s.Checkpoint(ctx, log, lastState, values)
+	return values, lastState, nil
+}
+
+// stateEntries follows the links from one entry that changes session state to the
+// previous one, latest first, down to but excluding the position until.
+func (s *reader) stateEntries(ctx context.Context, log string, from, until int64) ([]*Record, error) {
+	var out []*Record
+	back := backwards{s: s, log: log, until: until}
+	for at := from; at > until; {
+		r, err := back.covering(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		if r.First != at {
+			return nil, fmt.Errorf("%w: log %s at state change %d", ErrMissingEntry, log, at)
+		}
+		out = append(out, r)
+		at = r.PrevState
+	}
+	return out, nil
+}
+
+// Checkpoint stores the session state as of an entry, unless a later one is stored.
+// A failure only costs the next reader some reads.
+func (s *Store) Checkpoint(ctx context.Context, log string, at int64, values session.Values) {
+	c := Checkpoint{PK: keys.LogPK(log), SK: keys.SkState, Position: at}
+	var err error
+	if c.Body, err = s.content.Pack(ctx, c.PK, values, 0); err == nil {
+		err = s.DB.Put(ctx, c, table.Or(table.ItemNotExists(), table.Less(table.Path{checkpointAt}, at)))
+	}
+	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
+		s.Log.WarnContext(ctx, "state checkpoint not written", "log", log, "at", at, "error", err)
+	}
+}
+
+// RestoreInitial adds to undo the values set by the initial event. If an imported
+// fork's source had hidden entries after that event, the event's own undo also
+// reverts their changes, which no other entry does.
+func (r *Record) RestoreInitial(undo session.Delta) {
+	if len(r.Undo) == 0 {
+		return
+	}
+	initial := r.Events[0].Change()
+	for key, prev := range r.Undo[0].In(session.ScopeSession) {
+		if undo[key] = prev; initial[key] != nil {
+			undo[key] = initial[key]
+		}
+	}
+}
+
+// UndoLog adds to undo what reverts the changes of one log from the entry at
+// position from back to the position until. It leaves out changes after position
+// to (0: none) and those of keys for which keep returns false. known is the entry
+// that covers until, if it has been read.
+func (s *Store) UndoLog(
+	ctx context.Context, log string, from, until, to int64, undo session.Delta, keep func(string) bool, known *Record,
+) error {
+	back := backwards{s: s.reader, log: log, until: until}
+	for at := from; at > 0 && (known == nil || at >= known.First); {
+		rec := known
+		if known == nil || at > known.First {
+			var err error
+			if rec, err = back.covering(ctx, at); err != nil {
+				return err
+			}
+		}
+		if rec.Last() < until {
+			return nil
+		}
+		for i := len(rec.Undo) - 1; i >= 0 && !rec.Initial; i-- {
+			position := rec.First + int64(i)
+			if position < until || (to > 0 && position > to) {
+				continue
+			}
+			for key, prev := range rec.Undo[i] {
+				if keep == nil || keep(key) {
+					undo[key] = prev
+				}
+			}
+		}
+		at = rec.PrevState
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/base/retry"
+	"github.com/rethread/rethread/shared/observe/metrics"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/value"
 )
@@ -18,6 +19,7 @@ import (
 const (
 	backoffFirst = 5 * time.Millisecond
 	maxBackoff   = 500 * time.Millisecond
+	briefBackoff = 40 * time.Millisecond // the same for conflicts that are short
 	// AnswerTime is reserved from a context's time when retries end, so that the
 	// caller still gets an answer: a function that exceeds its timeout is stopped
 	// without one.
@@ -91,7 +93,7 @@ func (t *Table) Write(ctx context.Context, w table.Write) error {
 	}
 	lost := false
 	again := func(err error) bool { return isConflict(err) || lost && isThrottle(err) }
-	err := retry.Do(ctx, policy(), again, func() error {
+	err := retry.Do(ctx, policy(maxBackoff), again, func() error {
 		return untilAnswered(ctx, tries, func() error {
 			_, err := t.engine.Write(ctx, w)
 			var failed *table.ConditionError
@@ -129,7 +131,7 @@ func (t *Table) Transact(ctx context.Context, writes ...table.Write) error {
 	in := table.Transaction{Token: t.random().String(), Writes: writes}
 	lost := false
 	again := func(err error) bool { return isThrottle(err) || lost && isConflict(err) }
-	err := retry.Do(ctx, policy(), again, func() error {
+	err := retry.Do(ctx, policy(maxBackoff), again, func() error {
 		return untilAnswered(ctx, undecidedTries, func() error {
 			_, err := t.engine.Transact(ctx, in)
 			lost = lost || isUndecided(err)
@@ -153,8 +155,8 @@ func untilAnswered(ctx context.Context, tries int, send func() error) error {
 	return retry.Do(ctx, retry.Policy{First: backoffFirst, Max: maxBackoff, Tries: tries}, isUndecided, send)
 }
 
-func policy() retry.Policy {
-	return retry.Policy{First: backoffFirst, Max: maxBackoff, Reserve: AnswerTime}
+func policy(most time.Duration) retry.Policy {
+	return retry.Policy{First: backoffFirst, Max: most, Reserve: AnswerTime}
 }
 
 // Exhausted turns the error of a work whose attempts all failed into a fault.Busy.
@@ -282,7 +284,7 @@ func fenceFor(ctx context.Context, writes ...table.Write) *Fence {
 
 // writeFenced is Write for a write that depends on a fence.
 func (t *Table) writeFenced(ctx context.Context, w table.Write) error {
-	return Exhausted(retry.Do(ctx, policy(), isConflict, func() error { return t.Transact(ctx, w) }))
+	return Exhausted(retry.Do(ctx, policy(maxBackoff), isConflict, func() error { return t.Transact(ctx, w) }))
 }
 
 // broken returns the fence's error if a transaction failed at the check, its last write.
@@ -292,6 +294,66 @@ func (f *Fence) broken(in table.Transaction, err error) error {
 		return f.Broken
 	}
 	return err
+}
+
+// Contended repeats work that races with other callers: it calls try again, from
+// its first read and after a back-off, while try returns table.ErrConditionFailed
+// or an error that wraps retry.ErrAgain. It returns a fault.Busy when time runs
+// out.
+func Contended(ctx context.Context, try func() error) error {
+	return counted(ctx, maxBackoff, try)
+}
+
+// ContendedBriefly is Contended for work whose conflicts are short: a caller that has lost
+// often tries as often as others.
+func ContendedBriefly(ctx context.Context, try func() error) error {
+	return counted(ctx, briefBackoff, try)
+}
+
+// ContendedValue is Contended for work that returns a result.
+func ContendedValue[T any](ctx context.Context, try func() (T, error)) (T, error) {
+	var out T
+	err := Contended(ctx, func() (err error) {
+		out, err = try()
+		return err
+	})
+	return out, err
+}
+
+func counted(ctx context.Context, most time.Duration, try func() error) error {
+	return Exhausted(retry.Do(ctx, policy(most), func(err error) bool {
+		again := contended(err)
+		if again {
+			metrics.Count(ctx, metrics.Conflicts, 1)
+		}
+		return again
+	}, try))
+}
+
+func contended(err error) bool {
+	return errors.Is(err, table.ErrConditionFailed) || errors.Is(err, retry.ErrAgain)
+}
+
+// Settled repeats an inconsistent read: it calls try again, after a back-off, while
+// try returns an error that Contended would retry. These retries are not counted as
+// conflicts.
+func Settled(ctx context.Context, try func() error) error {
+	return Exhausted(retry.Do(ctx, policy(maxBackoff), contended, try))
+}
+
+// SettledBriefly is to Settled what ContendedBriefly is to Contended.
+func SettledBriefly(ctx context.Context, try func() error) error {
+	return Exhausted(retry.Do(ctx, policy(briefBackoff), contended, try))
+}
+
+// SettledValue is Settled for a read that returns a result.
+func SettledValue[T any](ctx context.Context, try func() (T, error)) (T, error) {
+	var out T
+	err := Settled(ctx, func() (err error) {
+		out, err = try()
+		return err
+	})
+	return out, err
 }
 
 // BatchWrite carries out unconditional puts and deletes, not atomically and in no

@@ -16,7 +16,7 @@ import (
 
 // Claim implements run.Store.
 func (s *Store) Claim(ctx context.Context, ref run.Ref, by run.Claimant) (r run.Run, err error) {
-	err = records.SettledWithin(ctx, eventlog.ContentionWait, func() (err error) {
+	err = records.SettledBriefly(ctx, func() (err error) {
 		r, err = s.claim(ctx, ref, by)
 		return err
 	})

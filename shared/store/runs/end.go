@@ -70,7 +70,7 @@ func (s *Store) End(ctx context.Context, ref run.Ref, status run.Status, problem
 // very position that the run's worker would write to next. If the run is already
 // final it returns that end, with a fault.
 func (s *settler) end(ctx context.Context, ref run.Ref, how runEnd) (r run.Run, err error) {
-	err = records.SettledWithin(ctx, eventlog.ContentionWait, func() (err error) {
+	err = records.SettledBriefly(ctx, func() (err error) {
 		r, err = s.endOnce(ctx, ref, how)
 		return err
 	})

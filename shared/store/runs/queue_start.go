@@ -84,7 +84,7 @@ func (s *settler) dequeue(ctx context.Context, h *sessions.Header, head eventlog
 // StartQueued implements run.Store. It is one transaction with the removal of the
 // start from the queue.
 func (s *Store) StartQueued(ctx context.Context, userID, sessionID string) (r *run.Run, err error) {
-	err = records.ContendedWithin(ctx, eventlog.ContentionWait, func() (err error) {
+	err = records.ContendedBriefly(ctx, func() (err error) {
 		r, err = s.startQueued(ctx, userID, sessionID)
 		return err
 	})

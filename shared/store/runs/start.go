@@ -17,7 +17,7 @@ import (
 // the new one replaces and discards its events, or those of a failed run: either
 // all of it happens or nothing, wherever the caller stops.
 func (s *Store) Start(ctx context.Context, start run.Start) (r run.Run, err error) {
-	err = records.ContendedWithin(ctx, eventlog.ContentionWait, func() (err error) {
+	err = records.ContendedBriefly(ctx, func() (err error) {
 		r, err = s.start(ctx, start)
 		return err
 	})

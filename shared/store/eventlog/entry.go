@@ -5,13 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
+	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
-	"github.com/rethread/rethread/shared/store/table"
 )
+
+// Log names a log, and says what its entries go by.
+type Log struct {
+	Name    string // in keys; a session that is created again has another
+	Session string
+	User    string // the owner
+	App     string
+	Base    int64 // the last seq that the session took over from others, 0 for none
+}
 
 // Entry is one item of a log: the events of one append. Its key is the position of
 // its first event and it takes as many positions as it has events, so that a batch
@@ -34,7 +46,7 @@ type Entry struct {
 	Timeline   []byte `dynamodbav:"tl,omitempty"`
 	// InvocationFrom, in the opening of the latest event's invocation, is a lower
 	// bound of that invocation, and NextNumber is greater than the numbers of all ids
-	// that name it (append_named.go).
+	// that name it (batch.go).
 	InvocationFrom int64 `dynamodbav:"vf,omitempty"`
 	NextNumber     int64 `dynamodbav:"vn,omitempty"`
 	// Time and Invocation are those of the latest event of an entry whose body is not in
@@ -92,6 +104,50 @@ func (m RunMarks) Offset() int64 {
 	}
 	return m.Deltas
 }
+
+// AttrStatus is the attribute of RunMarks.Status.
+const AttrStatus = "st" // of runMarks.Status
+
+// AttrAttribution marks the items whose writes are sent to receivers of events: the
+// attribute of attribution.User. template.yaml filters the table's stream by it.
+const AttrAttribution = "tu"
+
+// Attribution is the owner of such an item and what caused it, so that the change
+// alone contains everything that an event needs. Items that were imported, were
+// made by a fork or a rewind, or have no event have none.
+type Attribution struct {
+	User    string `dynamodbav:"tu,omitempty"`
+	Session string `dynamodbav:"tn,omitempty"`
+	Agent   string `dynamodbav:"ta,omitempty"`
+	// Chain is the automations that led to it, the first one first.
+	Chain []string `dynamodbav:"tc,omitempty"`
+}
+
+// By returns the attribution with another chain of automations.
+func (a Attribution) By(chain []string) Attribution {
+	a.Chain = chain
+	return a
+}
+
+// Attributed returns the domain's form of the attribution.
+func (a Attribution) Attributed() notification.Attribution {
+	return notification.Attribution{UserID: a.User, SessionID: a.Session, Agent: a.Agent, Chain: a.Chain}
+}
+
+// Placement is a new task, by the position of the entry that placed it.
+type Placement struct {
+	Position int64 `dynamodbav:"p"`
+	Time     int64 `dynamodbav:"t"` // of the entry, in epoch milliseconds
+}
+
+// Unfinished returns the placements whose saves may not have ended at a time.
+func Unfinished(all []Placement, millis int64) []Placement {
+	return slices.DeleteFunc(slices.Clone(all), func(p Placement) bool { return p.Time < millis-SavingTime.Milliseconds() })
+}
+
+// SavingTime is longer than a request takes: saves announced earlier have
+// ended.
+const SavingTime = time.Minute
 
 // EntryBody is the content of an entry.
 type EntryBody struct {
@@ -170,48 +226,88 @@ func (r *Record) Size() int64 {
 	return int64(len(r.PK)+len(r.SK)+len(r.Timeline)+numbers) + r.Stored()
 }
 
-// DecodeEntry decodes an entry and its body; fault.NotFound for a tombstone.
-func (s *reader) DecodeEntry(ctx context.Context, item table.Item) (*Record, error) {
-	var e Entry
-	if err := table.Decode(item, &e); err != nil {
-		return nil, fmt.Errorf("unmarshal a log entry: %w", err)
-	}
-	if e.Tombstone || e.SK == keys.SkDeleted {
-		return nil, MissingSession()
-	}
-	first, err := e.First()
-	if err != nil {
-		return nil, err
-	}
-	var content EntryBody
-	if err := s.content.Unpack(ctx, e.PK, e.Body, &content); err != nil {
-		return nil, fmt.Errorf("log entry %s %s: %w", e.PK, e.SK, err)
-	}
-	return e.record(first, content)
+// blank reports whether the record's events are unknown.
+func (r *Record) blank() bool { return r.Unreadable != nil }
+
+// Head is the position of the next entry of a log, and what that entry must know of
+// those before it.
+type Head struct {
+	Next         int64 // position
+	LastState    int64
+	LastMarker   int64
+	invocation   string  // of the latest event
+	Latest       *Record // the latest entry, nil for none
+	Time         int64   // of the latest entry
+	epoch        int64
+	Offset       int64 // of a watcher's cursor after the latest entry, if that is complete
+	Open         int64 // position of an item that may be in progress
+	pendingBytes int64 // bytes of the log that are not counted yet
+	NewTasks     []Placement
 }
 
-// record returns an entry with its content.
-func (e Entry) record(first int64, content EntryBody) (*Record, error) {
-	r := &Record{
-		Entry: e, First: first, When: content.Time, Undo: content.Undo,
-		Initial: content.Initial, Conflicts: content.Conflicts,
+// Last returns the last position of the log, 0 for none.
+func (h Head) Last() int64 { return h.Next - 1 }
+
+// OlderThan reports whether session state as of a position has changed before the
+// head. A fork's state begins as of what it took over.
+func (h Head) OlderThan(of Log, asOf int64) bool { return asOf > max(h.LastState, of.Base) }
+
+// After returns the head after a record has been appended.
+func (h Head) After(r *Record) Head {
+	next := Head{Next: r.Last() + 1, LastState: r.LastState, LastMarker: r.LastMarker, Time: r.When}
+	next.epoch, next.Offset, next.Open = r.Epoch, r.Offset(), r.Open
+	next.NewTasks = Unfinished(r.NewTasks, r.When)
+	if !r.Counts {
+		next.pendingBytes = r.PendingBytes + r.Size()
 	}
-	for i, raw := range content.Events {
-		ev, err := session.ParseStored(raw)
-		if err != nil {
-			return nil, fmt.Errorf("stored event at %d: %w", first+int64(i), errors.Join(table.ErrUnreadable, err))
-		}
-		ev.Seq = first + int64(i)
-		ev.Status, ev.Deltas = session.EventCompleted, e.Deltas
-		if e.Status != "" {
-			ev.Status = e.Status
-		}
-		ev.CreatedTime = content.Time
-		ev.TaskID = content.Task
-		r.Events = append(r.Events, ev)
+	switch {
+	case r.InProgress():
+		next.Open = r.First
+	case r.Ended != "":
+		next.Open = 0
 	}
-	return r, nil
+	if n := len(r.Events); n > 0 {
+		next.invocation = r.Events[n-1].InvocationID
+	} else if r.WithoutBody {
+		next.invocation = r.Invocation
+	}
+	if !r.blank() {
+		next.Latest = r
+	}
+	return next
 }
 
-// AttrStatus is the attribute of RunMarks.Status.
-const AttrStatus = "st" // of runMarks.Status
+// Marks returns what the next entry of the log says about earlier ones.
+func (h Head) Marks() RunMarks {
+	return RunMarks{Epoch: h.epoch, Open: h.Open, PrevDeltas: h.Offset, NewTasks: h.NewTasks}
+}
+
+// ExpectHead returns fault.Conflict, with head_seq, if the head is not the expected
+// one; nil expects none.
+func ExpectHead(seq *int64, head Head) error {
+	if seq == nil || *seq == head.Last() {
+		return nil
+	}
+	return fault.New(fault.SeqConflict, "the head of the log is %d, not %d", head.Last(), *seq).With("head_seq", head.Last())
+}
+
+// countAtOnce is how many bytes of a log are counted at once.
+const countAtOnce = 64 << 10
+
+// PendingBytes records in a new entry how many bytes before it are not counted,
+// and whether they are to be counted with it. An item that will still grow leaves
+// the counting to later entries.
+func (s *Store) PendingBytes(e *Entry, head Head, size int64) {
+	if !s.owner.LimitsBytes() {
+		return
+	}
+	e.PendingBytes = head.pendingBytes
+	e.Counts = !e.Streamed && head.pendingBytes+size >= countAtOnce
+}
+
+// CountEntry counts the bytes that a stored entry is marked to count.
+func (s *Store) CountEntry(ctx context.Context, l Log, r *Record) {
+	if r != nil && r.Counts {
+		s.owner.CountBytes(ctx, l, r.PendingBytes+r.Size())
+	}
+}
