@@ -17,7 +17,7 @@ var text string
 
 // List is the content of suites.txt.
 type List struct {
-	Slow, DynamoDB, Memory, Sampled, Plain, Sequential, Late []string
+	Slow, DynamoDB, Memory, Sampled, Plain, Sequential, Late, Unhurried []string
 }
 
 // Load returns the list of this module.
@@ -26,7 +26,8 @@ func Load() (List, error) { return Parse(text) }
 // Parse reads a list.
 func Parse(text string) (l List, err error) {
 	kinds := map[string]*[]string{
-		"slow": &l.Slow, "dynamodb": &l.DynamoDB, "memory": &l.Memory, "sampled": &l.Sampled, "plain": &l.Plain, "sequential": &l.Sequential, "late": &l.Late,
+		"slow": &l.Slow, "dynamodb": &l.DynamoDB, "memory": &l.Memory, "sampled": &l.Sampled, "plain": &l.Plain, "sequential": &l.Sequential,
+		"late": &l.Late, "unhurried": &l.Unhurried,
 	}
 	for i, line := range strings.Split(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
@@ -94,7 +95,7 @@ func Names() []string { return slices.Concat(Of("check"), Of("test"), Of("test-s
 func (l List) Part(name string, all []packages.Package) (Part, error) {
 	sequential, late, both := named(l.Sequential), named(l.Late), named(l.Sequential, l.Late)
 	part, known := map[string]Part{
-		"check": {Skip: late}, "plain": {Skip: late}, "race": {Race: true, Skip: both}, "sequential": {Run: sequential},
+		"check": {Skip: both}, "plain": {Skip: late}, "race": {Race: true, Skip: both}, "sequential": {Run: sequential},
 		"slow": {}, "slow-race": {Race: true}, "late": {Run: late}, "sampled": {Skip: late}, "dynamodb": {Skip: named(l.Memory)},
 	}[name]
 	if !known {
@@ -137,7 +138,7 @@ func (l List) contains(part string, p packages.Package, names *regexp.Regexp) (b
 	switch part {
 	case "check":
 		starts, err := p.Starts()
-		return !slow && !starts, err
+		return !slow && !starts && !slices.Contains(l.Unhurried, folder), err
 	case "late", "sequential":
 		if names == nil || slow || part == "sequential" && !race {
 			return false, nil

@@ -60,7 +60,7 @@ func TestListed(t *testing.T) {
 	for _, p := range mustList(t) {
 		tests[strings.TrimPrefix(p.ImportPath, packages.Module+"/")] = mustTests(t, p)
 	}
-	for _, folder := range slices.Concat(list.Slow, list.DynamoDB, list.Sampled, list.Plain) {
+	for _, folder := range slices.Concat(list.Slow, list.DynamoDB, list.Sampled, list.Plain, list.Unhurried) {
 		if len(tests[folder]) == 0 {
 			t.Errorf("%s has no tests", folder)
 		}
@@ -78,10 +78,11 @@ func TestListed(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	got, err := suite.Parse("# a comment\n\nslow a/b # because\nplain c\nsequential TestX\nslow d\ndynamodb e\nlate TestL\nsampled f\nmemory TestM")
+	got, err := suite.Parse("# a comment\n\nslow a/b # because\nplain c\nsequential TestX\nslow d\ndynamodb e\nlate TestL\nsampled f\nmemory TestM\nunhurried g")
 	want := suite.List{
 		Slow: []string{"a/b", "d"}, Plain: []string{"c"}, Sequential: []string{"TestX"}, DynamoDB: []string{"e"},
 		Late: []string{"TestL"}, Sampled: []string{"f"}, Memory: []string{"TestM"},
+		Unhurried: []string{"g"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -95,12 +96,14 @@ func TestParse(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	t.Parallel()
-	all := []packages.Package{{ImportPath: packages.Module + "/a"}, {ImportPath: packages.System}, {ImportPath: packages.Module + "/b"}}
+	all := []packages.Package{{ImportPath: packages.Module + "/a"}, {ImportPath: packages.System}, {ImportPath: packages.Module + "/b"}, {ImportPath: packages.Module + "/c"}}
 	list := suite.List{
 		Slow: []string{"b"}, Sequential: []string{"TestX", "TestY"}, DynamoDB: []string{"a"}, Late: []string{"TestZ"}, Sampled: []string{"a"}, Memory: []string{"TestM"},
+		Unhurried: []string{"c"},
 	}
 	for name, want := range map[string]string{
-		"plain":     "-skip=^(TestZ)$ " + packages.System + " " + packages.Module + "/a",
+		"check":     "-skip=^(TestX|TestY|TestZ)$ " + packages.Module + "/a",
+		"plain":     "-skip=^(TestZ)$ " + packages.System + " " + packages.Module + "/a " + packages.Module + "/c",
 		"race":      "-race -gcflags=compress/flate=-race=false -skip=^(TestX|TestY|TestZ)$",
 		"sampled":   "-skip=^(TestZ)$ " + packages.Module + "/a",
 		"slow":      packages.Module + "/b",
