@@ -3,11 +3,11 @@ package main
 
 import (
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/artifacts"
 )
 
 func main() {
 	boot.Start(func(d boot.Deps) (any, error) {
-		return boot.HTTP(rest.Artifacts(d.API())), nil
+		return boot.HTTP(artifacts.New(d.API())), nil
 	})
 }

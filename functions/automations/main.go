@@ -4,11 +4,11 @@ package main
 
 import (
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/hooks"
 )
 
 func main() {
 	boot.Start(func(d boot.Deps) (any, error) {
-		return boot.HTTP(rest.Automations(d.API())), nil
+		return boot.HTTP(hooks.Automations(d.API())), nil
 	})
 }

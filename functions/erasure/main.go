@@ -3,11 +3,11 @@ package main
 
 import (
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/sessions"
 )
 
 func main() {
 	boot.Start(func(d boot.Deps) (any, error) {
-		return boot.HTTP(rest.Erasure(d.API())), nil
+		return boot.HTTP(sessions.Erasure(d.API())), nil
 	})
 }

@@ -4,11 +4,11 @@ package main
 
 import (
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/runs"
 )
 
 func main() {
 	boot.Start(func(d boot.Deps) (any, error) {
-		return boot.HTTP(rest.Runs(d.API())), nil
+		return boot.HTTP(runs.New(d.API())), nil
 	})
 }

@@ -4,13 +4,13 @@ package main
 import (
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
-	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/tasks"
 )
 
 func main() {
 	boot.Start(func(d boot.Deps) (any, error) {
 		c := d.API()
 		c.A2ATasks = a2aconvert.Reader{Sessions: c.Sessions, Tasks: c.Tasks}.SessionTasks
-		return boot.HTTP(rest.Tasks(c)), nil
+		return boot.HTTP(tasks.New(c)), nil
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/transport/gateway"
-	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/archives"
 )
 
 // StartExport runs the function that streams whole sessions until Lambda stops it.
@@ -14,7 +14,7 @@ import (
 // CORS headers to responses of functions.
 func StartExport() {
 	Start(func(d Deps) (any, error) {
-		return Streaming(allowing(os.Getenv("ALLOWED_ORIGIN"), rest.Export(d.API())), d.Log, time.Now), nil
+		return Streaming(allowing(os.Getenv("ALLOWED_ORIGIN"), archives.Export(d.API())), d.Log, time.Now), nil
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a"
 	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/sessions"
 )
 
 // A user id too long for a key of the table gets 401 on every route, before any access
@@ -26,7 +27,7 @@ func TestLongSub(t *testing.T) {
 			event := captured[events.APIGatewayV2HTTPRequest](t, "apigw-v2-request-jwt-authorizer")
 			event.RequestContext.HTTP.Method, event.RawPath, event.RouteKey = http.MethodGet, path, "GET "+path
 			event.PathParameters, event.RequestContext.Authorizer.JWT.Claims = nil, map[string]string{"sub": sub}
-			answer, err := boot.HTTP(rest.Sessions(rest.Config{Log: slog.New(slog.DiscardHandler), Now: time.Now}))(t.Context(), event)
+			answer, err := boot.HTTP(sessions.Sessions(rest.Config{Log: slog.New(slog.DiscardHandler), Now: time.Now}))(t.Context(), event)
 			if err != nil || answer.StatusCode != http.StatusUnauthorized {
 				t.Errorf("%.9s at %s: %d %s, %v", sub, path, answer.StatusCode, answer.Body, err)
 			}

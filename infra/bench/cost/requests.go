@@ -17,6 +17,7 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/sessions"
 )
 
 // answerLength is the length of an answer in this package's prose that takes as many
@@ -61,7 +62,7 @@ func Requests(ctx context.Context, engine table.Engine, history int) ([]Row, err
 			Sessions: store.Sessions, Idempotency: store.Idempotency, Grants: store.Shares,
 			Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
 		}
-		r.sessions, r.events = rest.Sessions(c), rest.Events(c) //nolint:contextcheck // each request carries its context
+		r.sessions, r.events = sessions.Sessions(c), sessions.Events(c) //nolint:contextcheck // each request carries its context
 		if err := r.send(ctx, r.sessions, "/sessions", "", map[string]any{"id": r.session}); err != nil {
 			return nil, err
 		}

@@ -33,6 +33,12 @@ import (
 	"github.com/rethread/rethread/shared/transport/mcp"
 	"github.com/rethread/rethread/shared/transport/openresponses"
 	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/archives"
+	"github.com/rethread/rethread/shared/transport/rest/artifacts"
+	"github.com/rethread/rethread/shared/transport/rest/hooks"
+	restruns "github.com/rethread/rethread/shared/transport/rest/runs"
+	"github.com/rethread/rethread/shared/transport/rest/sessions"
+	"github.com/rethread/rethread/shared/transport/rest/tasks"
 )
 
 const alice = "alice"
@@ -135,25 +141,25 @@ func newSystemOver(t testing.TB, engine table.Engine, log *slog.Logger) *system 
 
 // routes are the handlers of REST; the first whose paths contain a path's part is its.
 func routes(c rest.Config) []route {
-	tasks, shares := rest.Tasks(c), rest.Shares(c)
+	tasks, shares := tasks.New(c), sessions.Shares(c)
 	return []route{
-		{"/sessions/import", rest.Import(c)},
-		{"/webhooks", rest.Webhooks(c)},
-		{"/automations", rest.Automations(c)},
-		{"/me/", rest.Erasure(c)},
+		{"/sessions/import", archives.Import(c)},
+		{"/webhooks", hooks.Webhooks(c)},
+		{"/automations", hooks.Automations(c)},
+		{"/me/", sessions.Erasure(c)},
 		{"/shares", shares},
 		{"/access", shares},
-		{"/artifacts", rest.Artifacts(c)},
-		{"/export", rest.Export(c)},
-		{"/runs", rest.Runs(c)},
-		{"/thread", rest.Runs(c)},
+		{"/artifacts", artifacts.New(c)},
+		{"/export", archives.Export(c)},
+		{"/runs", restruns.New(c)},
+		{"/thread", restruns.New(c)},
 		{"/tasks", tasks},
 		{"/messages", tasks},
 		{"/feedback", tasks},
-		{"/events", rest.Events(c)},
-		{"/rewind", rest.Rewind(c)},
-		{"/fork", rest.Fork(c)},
-		{"/sessions", rest.Sessions(c)},
+		{"/events", sessions.Events(c)},
+		{"/rewind", sessions.Rewind(c)},
+		{"/fork", sessions.Fork(c)},
+		{"/sessions", sessions.Sessions(c)},
 	}
 }
 

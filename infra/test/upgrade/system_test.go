@@ -35,6 +35,12 @@ import (
 	"github.com/rethread/rethread/shared/transport/frontend"
 	"github.com/rethread/rethread/shared/transport/gateway"
 	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/archives"
+	"github.com/rethread/rethread/shared/transport/rest/artifacts"
+	"github.com/rethread/rethread/shared/transport/rest/hooks"
+	"github.com/rethread/rethread/shared/transport/rest/runs"
+	"github.com/rethread/rethread/shared/transport/rest/sessions"
+	"github.com/rethread/rethread/shared/transport/rest/tasks"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
@@ -78,11 +84,11 @@ func newSystem(t testing.TB, items []item, now time.Time, seed byte) *system {
 		stores.WithRetention(func(agent string) int64 { return map[string]int64{"short": 7200}[agent] }))
 	c := s.config()
 	s.rest = map[string]http.Handler{
-		"import": rest.Import(c), "shares": rest.Shares(c), "access": rest.Shares(c), "export": rest.Export(c),
-		"automations": rest.Automations(c), "runs": rest.Runs(c), "thread": rest.Runs(c), "webhooks": rest.Webhooks(c),
-		"me": rest.Erasure(c), "artifacts": rest.Artifacts(c), "events": rest.Events(c), "rewind": rest.Rewind(c),
-		"fork": rest.Fork(c), "forks": rest.Fork(c), "tasks": rest.Tasks(c), "messages": rest.Tasks(c),
-		"feedback": rest.Tasks(c), "sessions": rest.Sessions(c), "state": rest.Sessions(c),
+		"import": archives.Import(c), "shares": sessions.Shares(c), "access": sessions.Shares(c), "export": archives.Export(c),
+		"automations": hooks.Automations(c), "runs": runs.New(c), "thread": runs.New(c), "webhooks": hooks.Webhooks(c),
+		"me": sessions.Erasure(c), "artifacts": artifacts.New(c), "events": sessions.Events(c), "rewind": sessions.Rewind(c),
+		"fork": sessions.Fork(c), "forks": sessions.Fork(c), "tasks": tasks.New(c), "messages": tasks.New(c),
+		"feedback": tasks.New(c), "sessions": sessions.Sessions(c), "state": sessions.Sessions(c),
 	}
 	s.keys = signing.New(s.store.Keys, s.now)
 	s.a2a = a2a.New(frontend.Config{

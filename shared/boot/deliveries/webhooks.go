@@ -5,7 +5,7 @@ import (
 
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/webhook"
-	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/hooks"
 )
 
 // StartWebhooks runs the function of the webhook routes until Lambda stops it.
@@ -19,6 +19,6 @@ func StartWebhooks() {
 		c := d.API()
 		c.Webhooks, c.Deliveries, c.CheckURL = d.Store.Webhooks, queue, boot.Guard().Check
 		c.NewSecret = func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) }
-		return boot.HTTP(rest.Webhooks(c)), nil
+		return boot.HTTP(hooks.Webhooks(c)), nil
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/runs"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
@@ -78,7 +79,7 @@ func newFunctions(engine table.Engine) *functions {
 		Log: log, Now: time.Now,
 	})
 	f.fanout = watch.NewFanout(f.store.Subscriptions, f.posts, log, time.Now)
-	f.runs = rest.Runs(rest.Config{
+	f.runs = runs.New(rest.Config{
 		Runs: f.store.Runs, Sessions: f.store.Sessions, Grants: f.store.Shares, Shares: f.store.Shares, Idempotency: f.store.Idempotency,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	})

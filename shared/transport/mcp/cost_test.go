@@ -16,6 +16,8 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/mcp"
 	"github.com/rethread/rethread/shared/transport/rest"
+	restartifacts "github.com/rethread/rethread/shared/transport/rest/artifacts"
+	"github.com/rethread/rethread/shared/transport/rest/sessions"
 )
 
 // TestCost checks that a tool takes no more capacity units than the request of the REST
@@ -82,8 +84,8 @@ func handlersOf(store *stores.Store) handlers {
 		Sessions: store.Sessions, Rewinds: store.History, Artifacts: store.Artifacts, Idempotency: store.Idempotency, Grants: store.Shares, Shares: store.Shares,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
 	}
-	all := map[string]http.Handler{"events": rest.Events(config), "artifacts": rest.Artifacts(config), "fork": rest.Fork(config), "rewind": rest.Rewind(config)}
-	others := rest.Sessions(config)
+	all := map[string]http.Handler{"events": sessions.Events(config), "artifacts": restartifacts.New(config), "fork": sessions.Fork(config), "rewind": sessions.Rewind(config)}
+	others := sessions.Sessions(config)
 	return func(path string) http.Handler {
 		for name, handler := range all {
 			if strings.Contains(path, "/"+name) {

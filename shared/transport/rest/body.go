@@ -15,30 +15,25 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/task"
 )
 
-const (
-	maxBody = 10 << 20
-	// maxTaskBody is above the size limit of a task, for the other members and
-	// white space.
-	maxTaskBody = task.MaxSize + 64<<10
-)
+// MaxBody is the most bytes that most bodies may have.
+const MaxBody = 10 << 20
 
-// withBody reads the body before it calls the endpoint; it must be JSON of at
+// WithBody reads the body before it calls the endpoint; it must be JSON of at
 // most limit bytes after decompression.
-func withBody(limit int, e endpoint) endpoint { return reading(limit, nil, e) }
+func WithBody(limit int, e Endpoint) Endpoint { return reading(limit, nil, e) }
 
-// withOptionalBody is withBody for endpoints without required members: an
+// WithOptionalBody is WithBody for endpoints without required members: an
 // absent body counts as an empty object.
-func withOptionalBody(limit int, e endpoint) endpoint { return reading(limit, []byte("{}"), e) }
+func WithOptionalBody(limit int, e Endpoint) Endpoint { return reading(limit, []byte("{}"), e) }
 
-func reading(limit int, absent []byte, e endpoint) endpoint {
-	return func(c *call) (*reply, error) {
+func reading(limit int, absent []byte, e Endpoint) Endpoint {
+	return func(c *Call) (*Reply, error) {
 		if err := checkContentType(c.Header); err != nil {
 			return nil, err
 		}
-		body, err := readBody(c.Request, limit)
+		body, err := ReadBody(c.Request, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +43,7 @@ func reading(limit int, absent []byte, e endpoint) endpoint {
 		if err := checkJSON(body); err != nil {
 			return nil, err
 		}
-		c.body = body
+		c.JSON = body
 		return e(c)
 	}
 }
@@ -62,13 +57,14 @@ func checkContentType(h http.Header) error {
 	if media == "application/x-www-form-urlencoded" {
 		return nil // the default of curl -d; checkJSON decides
 	}
-	if err != nil || media != jsonType && !strings.HasSuffix(media, "+json") {
-		return fault.Field(fault.Malformed, "Content-Type", "must be %s", jsonType)
+	if err != nil || media != JSONType && !strings.HasSuffix(media, "+json") {
+		return fault.Field(fault.Malformed, "Content-Type", "must be %s", JSONType)
 	}
 	return nil
 }
 
-func readBody(r *http.Request, limit int) ([]byte, error) {
+// ReadBody reads a body of at most limit bytes after decompression.
+func ReadBody(r *http.Request, limit int) ([]byte, error) {
 	coding := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ",")))
 	switch coding {
 	case "", "identity":
@@ -124,7 +120,7 @@ func checkJSON(body []byte) error {
 		return err
 	}
 	if flaw := jsonx.Check(body); flaw != nil {
-		return malformed(flaw.Pointer, flaw.Reason)
+		return Malformed(flaw.Pointer, flaw.Reason)
 	}
 	return nil
 }

@@ -9,21 +9,23 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-func etag(version int64) string { return strconv.Quote(strconv.FormatInt(version, 10)) }
+// ETag returns the entity tag of a version.
+func ETag(version int64) string { return strconv.Quote(strconv.FormatInt(version, 10)) }
 
-// ifMatch is the condition of an If-Match header.
-type ifMatch struct {
+// IfMatch is the condition of an If-Match header.
+type IfMatch struct {
 	given bool
 	any   bool     // *
 	tags  []string // strong tags; weak ones never match
 }
 
-func parseIfMatch(h http.Header) (ifMatch, error) {
+// ParseIfMatch reads the header If-Match.
+func ParseIfMatch(h http.Header) (IfMatch, error) {
 	lines := h.Values("If-Match")
 	if len(lines) == 0 {
-		return ifMatch{}, nil
+		return IfMatch{}, nil
 	}
-	m := ifMatch{given: true}
+	m := IfMatch{given: true}
 	rest := strings.TrimSpace(strings.Join(lines, ","))
 	if rest == "*" {
 		m.any = true
@@ -33,7 +35,7 @@ func parseIfMatch(h http.Header) (ifMatch, error) {
 		weak := strings.HasPrefix(rest, "W/")
 		tag, after, ok := cutTag(strings.TrimPrefix(rest, "W/"))
 		if !ok {
-			return ifMatch{}, fault.Field(fault.Malformed, "If-Match", `must be * or a list of entity tags such as "3"`)
+			return IfMatch{}, fault.Field(fault.Malformed, "If-Match", `must be * or a list of entity tags such as "3"`)
 		}
 		if !weak {
 			m.tags = append(m.tags, tag)
@@ -61,10 +63,10 @@ func cutTag(list string) (tag, rest string, ok bool) {
 	return tag, rest, ok && rest != ""
 }
 
-// version returns the version that an update requires, nil without If-Match.
+// Version returns the version that an update requires, nil without If-Match.
 // The matching version must still be current when the update is made; read
 // returns the current version of the resource called name.
-func (m ifMatch) version(name string, read func() (int64, error)) (*int64, error) {
+func (m IfMatch) Version(name string, read func() (int64, error)) (*int64, error) {
 	if !m.given || m.any {
 		return nil, nil
 	}
@@ -78,6 +80,6 @@ func (m ifMatch) version(name string, read func() (int64, error)) (*int64, error
 	return &version, nil
 }
 
-func (m ifMatch) matches(version int64) bool {
-	return !m.given || m.any || slices.Contains(m.tags, etag(version))
+func (m IfMatch) matches(version int64) bool {
+	return !m.given || m.any || slices.Contains(m.tags, ETag(version))
 }

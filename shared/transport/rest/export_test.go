@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/shared/domain/archive"
-	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/archives"
 )
 
 // changingStore calls a function as each event of an export is passed on.
@@ -39,7 +39,7 @@ func TestExportOfAChangingShortSession(t *testing.T) {
 	id := s.mustCreate(t, alice, `{}`).ID
 	s.say(t, id, "hello")
 	s.config.Exports = changingStore{s.config.Exports, func() { s.say(t, id, "more") }}
-	s.export = rest.Export(s.config)
+	s.export = archives.Export(s.config)
 	s.must(t, 409, get(alice, "/sessions/"+id+"/export"))
 }
 
@@ -57,7 +57,7 @@ func TestExportOfAChangingLongSession(t *testing.T) {
 		t.Errorf("undisturbed, %d bytes are no document", len(got.body))
 	}
 	s.config.Exports = changingStore{s.config.Exports, func() { s.say(t, id, "more") }}
-	s.export = rest.Export(s.config)
+	s.export = archives.Export(s.config)
 	got := s.must(t, 200, export)
 	if len(got.body) == 0 || json.Valid(got.body) {
 		t.Errorf("%d bytes, valid: %t; want a document that breaks off", len(got.body), json.Valid(got.body))

@@ -28,6 +28,12 @@ import (
 	"github.com/rethread/rethread/shared/store/table/memory"
 	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
 	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/archives"
+	"github.com/rethread/rethread/shared/transport/rest/artifacts"
+	"github.com/rethread/rethread/shared/transport/rest/hooks"
+	"github.com/rethread/rethread/shared/transport/rest/runs"
+	"github.com/rethread/rethread/shared/transport/rest/sessions"
+	"github.com/rethread/rethread/shared/transport/rest/tasks"
 )
 
 const alice, bob = "alice", "bob"
@@ -63,12 +69,12 @@ func newSystem(t testing.TB, change ...func(*rest.Config)) *system {
 	for _, c := range change {
 		c(&s.config)
 	}
-	s.sessions, s.events, s.tasks = rest.Sessions(s.config), rest.Events(s.config), rest.Tasks(s.config)
-	s.rewind, s.fork = rest.Rewind(s.config), rest.Fork(s.config)
-	s.artifacts, s.webhooks = rest.Artifacts(s.config), rest.Webhooks(s.config)
-	s.runs, s.me = rest.Runs(s.config), rest.Erasure(s.config)
-	s.automations, s.export = rest.Automations(s.config), rest.Export(s.config)
-	s.imports, s.shares = rest.Import(s.config), rest.Shares(s.config)
+	s.sessions, s.events, s.tasks = sessions.Sessions(s.config), sessions.Events(s.config), tasks.New(s.config)
+	s.rewind, s.fork = sessions.Rewind(s.config), sessions.Fork(s.config)
+	s.artifacts, s.webhooks = artifacts.New(s.config), hooks.Webhooks(s.config)
+	s.runs, s.me = runs.New(s.config), sessions.Erasure(s.config)
+	s.automations, s.export = hooks.Automations(s.config), archives.Export(s.config)
+	s.imports, s.shares = archives.Import(s.config), sessions.Shares(s.config)
 	return s
 }
 

@@ -2,34 +2,37 @@ package rest
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// object is a JSON object in a request, or the request's body.
-type object struct{ jsonx.Object }
+// Object is a JSON object in a request, or the request's body.
+type Object struct{ jsonx.Object }
 
-func parseObject(raw json.RawMessage, at string) (object, error) {
-	o, err := jsonx.ParseObjectWith(raw, at, fieldFault)
-	return object{o}, err
+// ParseObject parses a JSON object; at is its JSON pointer.
+func ParseObject(raw json.RawMessage, at string) (Object, error) {
+	o, err := jsonx.ParseObjectWith(raw, at, FieldFault)
+	return Object{o}, err
 }
 
-// object reads the body as an object.
-func (c *call) object() (object, error) { return parseObject(c.body, "") }
+// Object reads the body as an object.
+func (c *Call) Object() (Object, error) { return ParseObject(c.JSON, "") }
 
-// object reads an optional object, empty if absent.
-func (o object) object(name string) (object, error) {
+// Member reads an optional object, empty if absent.
+func (o Object) Member(name string) (Object, error) {
 	inner, err := o.Object.Object(name)
-	return object{inner}, err
+	return Object{inner}, err
 }
 
-func malformed(at, reason string) error { return fieldFault(fault.Malformed, at, "%s", reason) }
+// Malformed returns the fault of a member that cannot be read.
+func Malformed(at, reason string) error { return FieldFault(fault.Malformed, at, "%s", reason) }
 
-// fieldFault is fault.Field with a readable detail: the member's name without
+// FieldFault is fault.Field with a readable detail: the member's name without
 // the leading slash.
-func fieldFault(cause fault.Cause, at, format string, args ...any) *fault.Error {
+func FieldFault(cause fault.Cause, at, format string, args ...any) *fault.Error {
 	f := fault.Field(cause, at, format, args...)
 	name := strings.TrimPrefix(at, "/")
 	if at == "" {
@@ -42,13 +45,28 @@ func fieldFault(cause fault.Cause, at, format string, args ...any) *fault.Error 
 	return f
 }
 
-// expectedSeq reads the head of the log that the caller has seen, nil if the member
+// ExpectedSeq reads the head of the log that the caller has seen, nil if the member
 // is absent.
-func (o object) expectedSeq() (*int64, error) {
+func (o Object) ExpectedSeq() (*int64, error) {
 	const name = "expected_seq"
 	seq, err := o.Integer(name)
 	if err == nil && seq != nil && *seq < 0 {
-		err = fieldFault(fault.Invalid, o.Pointer(name), "must not be negative")
+		err = FieldFault(fault.Invalid, o.Pointer(name), "must not be negative")
 	}
 	return seq, err
+}
+
+// Choice reads an optional member with one of a few values; the first is the
+// default.
+func (o Object) Choice(name string, words ...string) (string, error) {
+	word, err := o.Text(name)
+	switch {
+	case err != nil:
+		return "", err
+	case !o.Has(name):
+		return words[0], nil
+	case !slices.Contains(words, word):
+		return "", FieldFault(fault.Invalid, o.Pointer(name), "must be %s", strings.Join(words, " or "))
+	}
+	return word, nil
 }

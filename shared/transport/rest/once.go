@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	keyHeader      = "Idempotency-Key"
-	replayedHeader = "Idempotency-Replayed"
+	keyHeader = "Idempotency-Key"
+	// ReplayedHeader marks the answer to the repeat of a request.
+	ReplayedHeader = "Idempotency-Replayed"
 	maxKey         = 255
 	// finishTime bounds writes about a key after the request, if the function
 	// has no deadline.
@@ -25,31 +26,31 @@ const (
 	replyTime = time.Second
 )
 
-// authority checks the caller's permission for a request. It returns the log of
+// Authority checks the caller's permission for a request. It returns the log of
 // the session that the request is about, "" if there is none or it is to be
 // created.
-type authority func(c *call) (log string, err error)
+type Authority func(c *Call) (log string, err error)
 
-// repeatable is a creating endpoint that a caller may repeat with the same key.
-type repeatable struct {
-	may      authority     // checked before a key is looked up; of the session in the path by default
-	session  access.Action // on the session in the path, if the endpoint is about one
-	rebuilds bool          // the endpoint finds its answer again, which is not stored
+// Repeatable is a creating endpoint that a caller may repeat with the same key.
+type Repeatable struct {
+	May      Authority     // checked before a key is looked up; of the session in the path by default
+	Session  access.Action // on the session in the path, if the endpoint is about one
+	Rebuilds bool          // the endpoint finds its answer again, which is not stored
 }
 
-// once makes a creating endpoint safe to repeat: the same key and body get the
+// Once makes a creating endpoint safe to repeat: the same key and body get the
 // same answer. Only a success is stored; a failed request releases its key and
 // may be tried again. The permission is checked before a key is looked up, and
 // again before a stored answer is returned.
-func (a *api) once(r repeatable, e endpoint) endpoint {
+func (a *API) Once(r Repeatable, e Endpoint) Endpoint {
 	plain := e
-	if r.session != "" {
-		plain = a.on(r.session, e)
+	if r.Session != "" {
+		plain = a.On(r.Session, e)
 	}
-	if r.may == nil {
-		r.may = a.authorityFor(r.session)
+	if r.May == nil {
+		r.May = a.AuthorityFor(r.Session)
 	}
-	return func(c *call) (*reply, error) {
+	return func(c *Call) (*Reply, error) {
 		key, err := idempotencyKey(c.Header)
 		switch {
 		case err != nil:
@@ -57,18 +58,18 @@ func (a *api) once(r repeatable, e endpoint) endpoint {
 		case key == "":
 			return plain(c)
 		}
-		c.key = key
+		c.Key = key
 		return a.onceByKey(c, r, e)
 	}
 }
 
-func (a *api) onceByKey(c *call, r repeatable, e endpoint) (*reply, error) {
-	log, err := r.may(c)
+func (a *API) onceByKey(c *Call, r Repeatable, e Endpoint) (*Reply, error) {
+	log, err := r.May(c)
 	if err != nil {
 		return nil, err
 	}
 	claim := a.claim(c, log)
-	c.claim, claim.Rebuilds = claim.Name(), r.rebuilds
+	c.Claim, claim.Rebuilds = claim.Name(), r.Rebuilds
 	answer, err := a.Idempotency.Begin(c.Context(), claim)
 	if err != nil {
 		return nil, a.beginError(c, claim, err)
@@ -76,7 +77,7 @@ func (a *api) onceByKey(c *call, r repeatable, e endpoint) (*reply, error) {
 	if answer == nil {
 		return a.runWithKey(c, claim, e)
 	}
-	again, err := r.may(c)
+	again, err := r.May(c)
 	if err == nil && again != log {
 		err = fault.Missing("Session")
 	}
@@ -91,13 +92,13 @@ func (a *api) onceByKey(c *call, r repeatable, e endpoint) (*reply, error) {
 
 // rebuild answers the repeat of a request whose answer is not stored. If nothing shows
 // that the request was carried out, it is, unless an earlier attempt may be at work.
-func (a *api) rebuild(c *call, claim idempotency.Claim, answer *idempotency.Answer, e endpoint) (*reply, error) {
-	c.findOnly = true
+func (a *API) rebuild(c *Call, claim idempotency.Claim, answer *idempotency.Answer, e Endpoint) (*Reply, error) {
+	c.FindOnly = true
 	rep, err := e(c)
-	c.findOnly = false
+	c.FindOnly = false
 	switch {
 	case err == nil:
-		rep.header.Set(replayedHeader, "true")
+		rep.Header.Set(ReplayedHeader, "true")
 		return rep, nil
 	case !errors.Is(err, session.ErrNotAppended):
 		return nil, err
@@ -107,30 +108,30 @@ func (a *api) rebuild(c *call, claim idempotency.Claim, answer *idempotency.Answ
 	return a.runWithKey(c, claim, e)
 }
 
-// authorityFor requires the permission for the session in the path. The
+// AuthorityFor requires the permission for the session in the path. The
 // endpoint runs with it.
-func (a *api) authorityFor(action access.Action) authority {
-	return func(c *call) (string, error) {
-		id, err := c.sessionID()
+func (a *API) AuthorityFor(action access.Action) Authority {
+	return func(c *Call) (string, error) {
+		id, err := c.SessionID()
 		if err != nil {
 			return "", err
 		}
-		permission, err := a.gate.Permission(c.Context(), c.caller, id, action)
+		permission, err := a.Gate.Permission(c.Context(), c.Caller, id, action)
 		if err != nil {
 			return "", err
 		}
-		c.permission, c.user = permission, permission.Owner
+		c.Permission, c.User = permission, permission.Owner
 		return permission.Log, nil
 	}
 }
 
-// anyCaller is the authority for creating the caller's own objects.
-func anyCaller(*call) (string, error) { return "", nil }
+// AnyCaller is the authority for creating the caller's own objects.
+func AnyCaller(*Call) (string, error) { return "", nil }
 
-func (a *api) claim(c *call, log string) idempotency.Claim {
-	digest := sha256.Sum256(c.body)
+func (a *API) claim(c *Call, log string) idempotency.Claim {
+	digest := sha256.Sum256(c.JSON)
 	return idempotency.Claim{
-		UserID: c.caller.UserID, Key: c.key, Route: c.Method + " " + c.URL.Path, Digest: hex.EncodeToString(digest[:]),
+		UserID: c.Caller.UserID, Key: c.Key, Route: c.Method + " " + c.URL.Path, Digest: hex.EncodeToString(digest[:]),
 		Log: log, Nonce: c.newID(),
 	}
 }
@@ -153,7 +154,7 @@ func idempotencyKey(h http.Header) (string, error) {
 
 // beginError returns why a key was not acquired. If that is unknown, the key is
 // released, since only this try could use it.
-func (a *api) beginError(c *call, claim idempotency.Claim, err error) error {
+func (a *API) beginError(c *Call, claim idempotency.Claim, err error) error {
 	if !errors.As(err, new(*fault.Error)) {
 		a.finish(c, "release an idempotency key after an error", func(ctx context.Context) error { return a.Idempotency.Release(ctx, claim) })
 	}
@@ -172,19 +173,19 @@ func keyInUse(err error) error {
 	return &conflict
 }
 
-func replay(answer *idempotency.Answer) *reply {
-	rep := &reply{status: answer.Status, header: http.Header{}, body: answer.Body}
+func replay(answer *idempotency.Answer) *Reply {
+	rep := &Reply{Status: answer.Status, Header: http.Header{}, Body: answer.Body}
 	for name, value := range answer.Header {
-		rep.header.Set(name, value)
+		rep.Header.Set(name, value)
 	}
-	rep.header.Set(replayedHeader, "true")
+	rep.Header.Set(ReplayedHeader, "true")
 	return rep
 }
 
 // runWithKey runs the endpoint under its key. The key is released unless the
 // answer is stored, even after a panic: the ids derived from the key let a
 // repeat find the work done.
-func (a *api) runWithKey(c *call, claim idempotency.Claim, e endpoint) (*reply, error) {
+func (a *API) runWithKey(c *Call, claim idempotency.Claim, e Endpoint) (*Reply, error) {
 	stored := false
 	defer func() {
 		if !stored {
@@ -194,19 +195,19 @@ func (a *api) runWithKey(c *call, claim idempotency.Claim, e endpoint) (*reply, 
 		}
 	}()
 	rep, err := e(c)
-	if err != nil || rep.status < 200 || rep.status > 299 {
+	if err != nil || rep.Status < 200 || rep.Status > 299 {
 		return rep, err
 	}
-	if rep.rebuilt {
+	if rep.Rebuilt {
 		stored = true
 		return rep, nil
 	}
-	answer := idempotency.Answer{Status: rep.status, Header: map[string]string{}, Body: rep.body}
-	if rep.kept != nil {
-		answer.Body = rep.kept
+	answer := idempotency.Answer{Status: rep.Status, Header: map[string]string{}, Body: rep.Body}
+	if rep.Kept != nil {
+		answer.Body = rep.Kept
 	}
-	for name := range rep.header {
-		answer.Header[name] = rep.header.Get(name)
+	for name := range rep.Header {
+		answer.Header[name] = rep.Header.Get(name)
 	}
 	stored = a.finish(c, "store an answer by its idempotency key", func(ctx context.Context) error {
 		return a.Idempotency.Finish(ctx, claim, answer)
@@ -217,7 +218,7 @@ func (a *api) runWithKey(c *call, claim idempotency.Claim, e endpoint) (*reply, 
 // finish writes the outcome of a key even if the caller has left; an error does
 // not change the answer. It may use all the time that the function has left: a
 // repeat that finds no stored answer gets the current state.
-func (a *api) finish(c *call, what string, do func(context.Context) error) bool {
+func (a *API) finish(c *Call, what string, do func(context.Context) error) bool {
 	left := finishTime
 	if end, ok := c.Context().Deadline(); ok {
 		left = max(time.Until(end)-replyTime, replyTime)

@@ -10,50 +10,50 @@ import (
 	"github.com/rethread/rethread/shared/transport/cursor"
 )
 
-// pages reads and writes the positions of a list.
-type pages struct {
+// Pages reads and writes the positions of a list.
+type Pages struct {
 	list   cursor.List
-	url    *url.URL
-	limit  int
+	URL    *url.URL
+	Limit  int
 	cursor string
 }
 
-// pages reads limit and cursor; selects names the list and its filters, and
+// Pages reads limit and cursor; selects names the list and its filters, and
 // absent is the default limit.
-func (c *call) pages(q query, absent int64, selects ...string) (pages, error) {
-	limit, err := q.integer("limit", 1, session.MaxPage, absent)
+func (c *Call) Pages(q Query, absent int64, selects ...string) (Pages, error) {
+	limit, err := q.Integer("limit", 1, session.MaxPage, absent)
 	if err != nil {
-		return pages{}, err
+		return Pages{}, err
 	}
-	given, err := q.text("cursor", cursor.MaxLen)
+	given, err := q.Text("cursor", cursor.MaxLen)
 	if err != nil {
-		return pages{}, err
+		return Pages{}, err
 	}
-	if given == "" && q.values.Has("cursor") {
-		return pages{}, cursor.Malformed()
+	if given == "" && q.Values.Has("cursor") {
+		return Pages{}, cursor.Malformed()
 	}
-	list := append(cursor.List{c.caller.UserID}, selects...)
-	return pages{list: list, url: c.URL, limit: int(limit), cursor: given}, nil
+	list := append(cursor.List{c.Caller.UserID}, selects...)
+	return Pages{list: list, URL: c.URL, Limit: int(limit), cursor: given}, nil
 }
 
-// resume decodes the cursor into position, which stays unchanged without a
+// Resume decodes the cursor into position, which stays unchanged without a
 // cursor.
-func (p pages) resume(position any) error { return p.list.Decode(p.cursor, position) }
+func (p Pages) Resume(position any) error { return p.list.Decode(p.cursor, position) }
 
-// after is resume for stores whose position is a string.
-func (p pages) after() (string, error) { return p.list.DecodeText(p.cursor) }
+// After is resume for stores whose position is a string.
+func (p Pages) After() (string, error) { return p.list.DecodeText(p.cursor) }
 
-// resumed is resume for lists of a log.
-func (p pages) resumed() (session.Resume, error) { return p.list.DecodeLog(p.cursor) }
+// Resumed is resume for lists of a log.
+func (p Pages) Resumed() (session.Resume, error) { return p.list.DecodeLog(p.cursor) }
 
-// next returns the cursor of a position.
-func (p pages) next(position any) (*string, error) {
+// Next returns the cursor of a position.
+func (p Pages) Next(position any) (*string, error) {
 	next, err := p.list.Encode(position)
 	return &next, err
 }
 
-// nextInLog is next for lists of a log, nil at the end.
-func (p pages) nextInLog(position *session.Resume) (*string, error) {
+// NextInLog is next for lists of a log, nil at the end.
+func (p Pages) NextInLog(position *session.Resume) (*string, error) {
 	if position == nil {
 		return nil, nil
 	}
@@ -61,32 +61,32 @@ func (p pages) nextInLog(position *session.Resume) (*string, error) {
 	return &next, err
 }
 
-// nextAfter is next for stores whose position is a string, nil at the end.
-func (p pages) nextAfter(position string) (*string, error) {
+// NextAfter is next for stores whose position is a string, nil at the end.
+func (p Pages) NextAfter(position string) (*string, error) {
 	if position == "" {
 		return nil, nil
 	}
-	return p.next(position)
+	return p.Next(position)
 }
 
-// link adds the Link header of the next page, if any.
-func (p pages) link(h http.Header, next *string) {
+// Link adds the Link header of the next page, if any.
+func (p Pages) Link(h http.Header, next *string) {
 	if next == nil {
 		return
 	}
-	values := p.url.Query()
+	values := p.URL.Query()
 	values.Set("cursor", *next)
 	// Gateways may split headers at commas.
-	path := strings.ReplaceAll(p.url.EscapedPath(), ",", "%2C")
+	path := strings.ReplaceAll(p.URL.EscapedPath(), ",", "%2C")
 	h.Set("Link", fmt.Sprintf("<%s?%s>; rel=%q", path, values.Encode(), "next"))
 }
 
-// listReply is a page in the format of sessions and events.
-func (p pages) listReply(items any, next *string) (*reply, error) {
-	rep, err := jsonReply(http.StatusOK, list{Data: items, Meta: meta{NextCursor: next}})
+// ListReply is a page in the format of sessions and events.
+func (p Pages) ListReply(items any, next *string) (*Reply, error) {
+	rep, err := JSON(http.StatusOK, List{Data: items, Meta: Meta{NextCursor: next}})
 	if err != nil {
 		return nil, err
 	}
-	p.link(rep.header, next)
+	p.Link(rep.Header, next)
 	return rep, nil
 }

@@ -11,39 +11,40 @@ import (
 	"github.com/rethread/rethread/shared/base/problem"
 )
 
-// problem turns an error into an answer. An error that is not a fault is logged
+// Problem turns an error into an answer. An error that is not a fault is logged
 // and answered as an internal error without details.
-func (a *api) problem(c *call, err error) *reply {
+func (a *API) Problem(c *Call, err error) *Reply {
 	f, expected := problem.Of(err)
 	if !expected {
 		a.Log.ErrorContext(c.Context(), "request failed",
 			"method", c.Method, "path", c.URL.Path, "error", err)
 	}
-	return problemReply(problem.New(f, c.requestID))
+	return ProblemReply(problem.New(f, c.RequestID))
 }
 
-func problemReply(p problem.Answer) *reply {
-	return &reply{status: p.Status, header: p.Header, body: p.Body}
+// ProblemReply is a problem as an answer.
+func ProblemReply(p problem.Answer) *Reply {
+	return &Reply{Status: p.Status, Header: p.Header, Body: p.Body}
 }
 
-func unknownPath(c *call) (*reply, error) {
+func unknownPath(c *Call) (*Reply, error) {
 	return nil, fault.New(fault.RouteNotFound, "there is nothing at %s", c.URL.Path)
 }
 
 // wrongMethod answers 405 with the path's methods.
-func (a *api) wrongMethod(c *call) (*reply, error) {
+func (a *API) wrongMethod(c *Call) (*Reply, error) {
 	path := c.URL.Path
 	if c.URL.RawPath != "" {
 		path = c.URL.RawPath
 	}
 	var allowed []string
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		if a.mux.Match(chi.NewRouteContext(), m, path) {
+		if a.Mux.Match(chi.NewRouteContext(), m, path) {
 			allowed = append(allowed, m)
 		}
 	}
 	slices.Sort(allowed)
-	rep := problemReply(problem.New(fault.New(fault.MethodNotAllowed, "%s is not allowed here", c.Method), c.requestID))
-	rep.header.Set("Allow", strings.Join(allowed, ", "))
+	rep := ProblemReply(problem.New(fault.New(fault.MethodNotAllowed, "%s is not allowed here", c.Method), c.RequestID))
+	rep.Header.Set("Allow", strings.Join(allowed, ", "))
 	return rep, nil
 }

@@ -11,21 +11,22 @@ import (
 	"github.com/rethread/rethread/shared/domain/ids"
 )
 
-// query is the parameters of a list. Unknown ones are ignored; a repeated one
+// Query is the parameters of a list. Unknown ones are ignored; a repeated one
 // is refused, because either value could be the intended one.
-type query struct{ values url.Values }
+type Query struct{ Values url.Values }
 
-func (c *call) query() (query, error) {
+// Query reads the parameters of a request.
+func (c *Call) Query() (Query, error) {
 	values, err := url.ParseQuery(c.URL.RawQuery)
 	if err != nil {
-		return query{}, fault.New(fault.Malformed, "the query is malformed: a %% stands before two hexadecimal digits, a & between parameters")
+		return Query{}, fault.New(fault.Malformed, "the query is malformed: a %% stands before two hexadecimal digits, a & between parameters")
 	}
-	return query{values}, nil
+	return Query{values}, nil
 }
 
-// text reads a parameter of at most limit characters, "" if absent.
-func (q query) text(name string, limit int) (string, error) {
-	given := q.values[name]
+// Text reads a parameter of at most limit characters, "" if absent.
+func (q Query) Text(name string, limit int) (string, error) {
+	given := q.Values[name]
 	if len(given) == 0 {
 		return "", nil
 	}
@@ -41,10 +42,10 @@ func (q query) text(name string, limit int) (string, error) {
 	}
 }
 
-// id reads a parameter that filters by an id, "" if absent.
-func (q query) id(name string) (string, error) {
-	s, err := q.text(name, ids.MaxLength)
-	if err != nil || !q.values.Has(name) {
+// ID reads a parameter that filters by an id, "" if absent.
+func (q Query) ID(name string) (string, error) {
+	s, err := q.Text(name, ids.MaxLength)
+	if err != nil || !q.Values.Has(name) {
 		return "", err
 	}
 	if err := ids.Check(name, s); err != nil {
@@ -53,12 +54,12 @@ func (q query) id(name string) (string, error) {
 	return s, nil
 }
 
-// choice reads a parameter with one of a few values; the first is the default.
-func (q query) choice(name string, words ...string) (string, error) {
-	if !q.values.Has(name) {
+// Choice reads a parameter with one of a few values; the first is the default.
+func (q Query) Choice(name string, words ...string) (string, error) {
+	if !q.Values.Has(name) {
 		return words[0], nil
 	}
-	s, err := q.text(name, ids.MaxLength)
+	s, err := q.Text(name, ids.MaxLength)
 	if err != nil {
 		return "", err
 	}
@@ -69,12 +70,12 @@ func (q query) choice(name string, words ...string) (string, error) {
 	return s, nil
 }
 
-// integer reads a parameter between least and most, or returns the default.
-func (q query) integer(name string, least, most, absent int64) (int64, error) {
-	if !q.values.Has(name) {
+// Integer reads a parameter between least and most, or returns the default.
+func (q Query) Integer(name string, least, most, absent int64) (int64, error) {
+	if !q.Values.Has(name) {
 		return absent, nil
 	}
-	s, err := q.text(name, ids.MaxLength)
+	s, err := q.Text(name, ids.MaxLength)
 	if err != nil {
 		return 0, err
 	}

@@ -9,61 +9,64 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-const jsonType = "application/json"
+// JSONType is the media type of most answers.
+const JSONType = "application/json"
 
-// reply is an answer before it is compressed and sent. A nil body sends none.
-type reply struct {
-	status  int
-	header  http.Header
-	body    []byte
-	rebuilt bool   // whether a repeat under an idempotency key can rebuild the answer
-	kept    []byte // the body stored under an idempotency key, if it differs
+// Reply is an answer before it is compressed and sent. A nil body sends none.
+type Reply struct {
+	Status  int
+	Header  http.Header
+	Body    []byte
+	Rebuilt bool   // whether a repeat under an idempotency key can rebuild the answer
+	Kept    []byte // the body stored under an idempotency key, if it differs
 }
 
-// jsonReply encodes an answer. HTML is not escaped, so stored content is
+// JSON encodes an answer. HTML is not escaped, so stored content is
 // returned byte for byte.
-func jsonReply(status int, v any) (*reply, error) {
+func JSON(status int, v any) (*Reply, error) {
 	body, err := jsonx.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer: %w", err)
 	}
 	header := http.Header{}
-	header.Set("Content-Type", jsonType)
-	return &reply{status: status, header: header, body: body}, nil
+	header.Set("Content-Type", JSONType)
+	return &Reply{Status: status, Header: header, Body: body}, nil
 }
 
-// data is the body of sessions and events: the content under one name.
-type data struct {
+// Data is the body of sessions and events: the content under one name.
+type Data struct {
 	Data any `json:"data"`
 }
 
-// list is data with the position of the next page.
-type list struct {
+// List is data with the position of the next page.
+type List struct {
 	Data any  `json:"data"`
-	Meta meta `json:"meta"`
+	Meta Meta `json:"meta"`
 }
 
-type meta struct {
+// Meta is what a page says beside its items.
+type Meta struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-func noContent() *reply { return &reply{status: http.StatusNoContent, header: http.Header{}} }
+// NoContent is an answer without a body.
+func NoContent() *Reply { return &Reply{Status: http.StatusNoContent, Header: http.Header{}} }
 
-// write sends an answer, compressed if the caller accepts that, or a problem if
+// Write sends an answer, compressed if the caller accepts that, or a problem if
 // it exceeds the limit of a function's answer.
-func (a *api) write(w http.ResponseWriter, c *call, rep *reply) {
-	body, encoding, err := pack(rep.body, acceptsGzip(c.Header))
+func (a *API) Write(w http.ResponseWriter, c *Call, rep *Reply) {
+	body, encoding, err := pack(rep.Body, AcceptsGzip(c.Header))
 	if err != nil {
-		rep = a.problem(c, err)
-		body, encoding = rep.body, ""
+		rep = a.Problem(c, err)
+		body, encoding = rep.Body, ""
 	}
 	h := w.Header()
-	for name, values := range rep.header {
+	for name, values := range rep.Header {
 		h[name] = values
 	}
-	h.Set("X-Request-Id", c.requestID)
-	if rep.body == nil {
-		w.WriteHeader(rep.status)
+	h.Set("X-Request-Id", c.RequestID)
+	if rep.Body == nil {
+		w.WriteHeader(rep.Status)
 		return
 	}
 	h.Set("Vary", "Accept-Encoding")
@@ -71,7 +74,7 @@ func (a *api) write(w http.ResponseWriter, c *call, rep *reply) {
 	if encoding != "" {
 		h.Set("Content-Encoding", encoding)
 	}
-	w.WriteHeader(rep.status)
+	w.WriteHeader(rep.Status)
 	if _, err := w.Write(body); err != nil { //nolint:gosec // JSON, or a file sent with nosniff; never a caller's HTML
 		a.Log.WarnContext(c.Context(), "an answer was not sent", "error", err)
 	}
@@ -103,4 +106,12 @@ func pack(body []byte, gzipAccepted bool) (packed []byte, encoding string, err e
 	}
 	return nil, "", fault.New(fault.AnswerTooLarge, "the answer is larger than 6 MB, as gzip too; "+
 		"ask for a smaller page with limit")
+}
+
+// EmptyIfNil returns a list that encodes as an array, never as null.
+func EmptyIfNil[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
 }

@@ -1,12 +1,11 @@
-// Package rest is the HTTP transport: it reads requests, calls the domain and
-// writes answers. One file holds one resource; problem.go is the only place
-// where errors become status codes.
+// Package rest is what the handlers of the HTTP API have in common: how a request is
+// read, permitted, repeated and answered. Its folders hold the resources; problem.go is
+// the only place where errors become status codes. The tests of all stand here.
 package rest
 
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -25,11 +24,11 @@ import (
 	"github.com/rethread/rethread/shared/domain/webhook"
 )
 
-// Base paths: the versioned one, and the bare one, which also serves the paths
-// of sessions and events.
+// Versioned is the base of all paths, and Bare another one of those of sessions and
+// events.
 const (
-	versioned = "/api/v1"
-	bare      = "/api"
+	Versioned = "/api/v1"
+	Bare      = "/api"
 )
 
 // Config configures the handlers. Each resource needs its own store, and those
@@ -86,81 +85,22 @@ type Agents interface {
 	Proof(ctx context.Context, name string) []string
 }
 
-// Sessions handles sessions and their state.
-func Sessions(c Config) http.Handler {
-	a := newAPI(c)
-	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions", withBody(maxBody, a.once(repeatable{may: anyCaller}, a.createSession)))
-		a.handle(http.MethodGet, base+"/sessions", a.listSessions)
-		a.handle(http.MethodGet, base+"/sessions/{session_id}", a.on(access.ReadSession, a.getSession))
-		a.handle(http.MethodPatch, base+"/sessions/{session_id}", withBody(maxBody, a.on(access.Rename, a.updateSession)))
-		a.handle(http.MethodDelete, base+"/sessions/{session_id}", a.on(access.Delete, a.deleteSession))
-		a.handle(http.MethodGet, base+"/sessions/{session_id}/state", a.on(access.ReadSession, a.getState))
-	}
-	return a.mux
-}
-
-// Events handles the events of sessions.
-func Events(c Config) http.Handler {
-	a := newAPI(c)
-	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions/{session_id}/events", withBody(maxBody, a.once(repeatable{session: access.AppendEvents, rebuilds: true}, a.appendEvents)))
-		a.handle(http.MethodGet, base+"/sessions/{session_id}/events", a.on(access.ReadSession, a.listEvents))
-	}
-	return a.mux
-}
-
-// Rewind rewinds sessions.
-func Rewind(c Config) http.Handler {
-	a := newAPI(c)
-	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions/{session_id}/rewind", withBody(maxBody, a.once(repeatable{session: access.Rewind}, a.rewindSession)))
-	}
-	return a.mux
-}
-
-// Fork forks sessions and returns the tree of forks.
-func Fork(c Config) http.Handler {
-	a := newAPI(c)
-	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions/{session_id}/fork", withOptionalBody(maxBody, a.once(repeatable{may: a.forkAuthority, session: access.Fork}, a.forkSession)))
-		a.handle(http.MethodGet, base+"/sessions/{session_id}/forks", a.on(access.ReadForks, a.getForks))
-	}
-	return a.mux
-}
-
-// Tasks handles tasks, the messages derived from them, and feedback.
-func Tasks(c Config) http.Handler {
-	a := newAPI(c)
-	const tasks = versioned + "/sessions/{session_id}/tasks"
-	a.handle(http.MethodPost, tasks, withBody(maxTaskBody, a.once(repeatable{session: access.SaveTask}, a.saveTask)))
-	a.handle(http.MethodGet, tasks, a.on(access.ReadTasks, a.listTasks))
-	a.handle(http.MethodGet, tasks+"/{task_id}", a.on(access.ReadTasks, a.getTask))
-	a.handle(http.MethodDelete, tasks+"/{task_id}", a.on(access.DeleteTask, a.deleteTask))
-	a.handle(http.MethodGet, versioned+"/sessions/{session_id}/messages", a.on(access.ReadTasks, a.listMessages))
-	a.handle(http.MethodPost, versioned+"/feedback", withBody(maxBody, a.once(repeatable{may: a.feedbackAuthority}, a.giveFeedback)))
-	a.handle(http.MethodGet, versioned+"/feedback", a.listFeedback)
-	a.handle(http.MethodGet, bare+"/sessions/{session_id}/tasks", a.on(access.ReadTasks, a.listA2ATasks))
-	a.handle(http.MethodPost, bare+"/tasks", withBody(maxTaskBody, a.saveA2ATask))
-	a.handle(http.MethodGet, bare+"/tasks/{task_id}", a.getA2ATask)
-	a.handle(http.MethodDelete, bare+"/tasks/{task_id}", a.deleteA2ATask)
-	return a.mux
-}
-
-// api holds the handlers of one resource.
-type api struct {
+// API holds the handlers of one resource.
+type API struct {
 	Config
-	mux  *chi.Mux
-	gate *access.Gate
+	Mux  *chi.Mux
+	Gate *access.Gate
 }
 
-func newAPI(c Config) *api {
-	a := &api{Config: c, mux: chi.NewMux(), gate: access.NewGate(c.Grants, c.Now, c.Log)}
-	a.mux.NotFound(a.serve(unknownPath))
-	a.mux.MethodNotAllowed(a.serve(a.wrongMethod))
+// NewAPI returns an API without any routes.
+func NewAPI(c Config) *API {
+	a := &API{Config: c, Mux: chi.NewMux(), Gate: access.NewGate(c.Grants, c.Now, c.Log)}
+	a.Mux.NotFound(a.serve(unknownPath))
+	a.Mux.MethodNotAllowed(a.serve(a.wrongMethod))
 	return a
 }
 
-func (a *api) handle(method, pattern string, e endpoint) {
-	a.mux.Method(method, pattern, a.serve(e))
+// Handle adds a route.
+func (a *API) Handle(method, pattern string, e Endpoint) {
+	a.Mux.Method(method, pattern, a.serve(e))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/runs"
 )
 
 // recordingRuns records which runs a request starts, and has an empty thread.
@@ -34,7 +35,7 @@ func (a *recordingRuns) Thread(_ context.Context, userID, id string, _ run.Threa
 func (s *system) listenToStarts() (*system, *recordingRuns) {
 	store := &recordingRuns{Store: s.config.Runs}
 	s.config.Runs = store
-	s.runs = rest.Runs(s.config)
+	s.runs = runs.New(s.config)
 	return s, store
 }
 

@@ -23,8 +23,8 @@ const (
 	repackedLevel = 7
 )
 
-// acceptsGzip reads Accept-Encoding; weight 0 refuses a coding.
-func acceptsGzip(h http.Header) bool {
+// AcceptsGzip reads Accept-Encoding; weight 0 refuses a coding.
+func AcceptsGzip(h http.Header) bool {
 	accepted := false
 	for part := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
 		coding, params, _ := strings.Cut(part, ";")

@@ -17,6 +17,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/rest/artifacts"
+	"github.com/rethread/rethread/shared/transport/rest/sessions"
 )
 
 const app, alice, bob = "shop", "alice", "bob"
@@ -61,8 +63,8 @@ func api(store *stores.Store) http.Handler {
 		Sessions: store.Sessions, Rewinds: store.History, Artifacts: store.Artifacts, Tasks: store.Tasks, Feedback: store.Feedback, Idempotency: store.Idempotency, Grants: store.Shares, Shares: store.Shares,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
 	}
-	sessions, events, artifacts := rest.Sessions(config), rest.Events(config), rest.Artifacts(config)
-	rewind, fork := rest.Rewind(config), rest.Fork(config)
+	rewind, fork, artifacts := sessions.Rewind(config), sessions.Fork(config), artifacts.New(config)
+	events, sessions := sessions.Events(config), sessions.Sessions(config)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "+tokenOf)
 		r = r.WithContext(access.WithCaller(r.Context(), access.Caller{UserID: user, ChangesApp: true}))
