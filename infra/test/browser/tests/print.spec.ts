@@ -1,5 +1,6 @@
 // The page on paper, in colours that the system sets, and what a growing answer changes of it.
 
+import { boxOf } from '../support/boxes.ts';
 import { expect, test } from '../support/test.ts';
 
 const ANSWER = 'A sentence of an answer that is to be printed. '.repeat(60);
@@ -14,8 +15,9 @@ test('all answers are printed, without what surrounds them', async ({ console, a
   await expect(page.locator('.sidebar')).toBeHidden();
   await expect(page.locator('.composer')).toBeHidden();
   await expect(page.locator('.actions').first()).toBeHidden();
-  const boxes = await Promise.all((await console.said('agent').all()).map((b) => b.boundingBox()));
-  const tops = boxes.map((box) => box?.y ?? 0);
+  const boxes = await Promise.all((await console.said('agent').all()).map(boxOf));
+  const tops = boxes.map((box) => box.y);
+  expect(new Set(tops).size).toBe(tops.length);
   expect(tops).toEqual([...tops].sort((a, b) => a - b));
   const pdf = (await page.pdf({ format: 'A4' })).toString('latin1');
   expect(pdf.match(/\/Type\s*\/Page\b/g)?.length).toBeGreaterThan(3);

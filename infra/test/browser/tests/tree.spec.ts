@@ -3,6 +3,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessible.ts';
 import type { Session } from '../support/api.ts';
+import { boxOf } from '../support/boxes.ts';
 import { fork, rewind } from '../support/rewinding.ts';
 import { ALL, onScreens } from '../support/screens.ts';
 import { test as base, expect } from '../support/test.ts';
@@ -176,9 +177,9 @@ test('a hundred forks can be read on a phone and on a desktop', async ({ console
     await page.setViewportSize({ width, height: 800 });
     const here = list.locator('[aria-current]');
     await expect(here).toBeInViewport();
-    expect((await here.boundingBox())?.height).toBeLessThanOrEqual(36); // one line
-    const graph = await page.getByTestId('tree-graph').boundingBox();
-    expect(graph?.width).toBeLessThan(60);
+    expect((await boxOf(here)).height).toBeLessThanOrEqual(36); // one line
+    const graph = await boxOf(page.getByTestId('tree-graph'));
+    expect(graph.width).toBeLessThan(60);
     for (const name of await list.getByText(/^Idea \d+$/).all())
       expect(await isCut(name)).toBe(false);
     await expectAccessible(page);

@@ -1,6 +1,7 @@
 // What a chat looks like on screens of different widths: nothing is cut, covered or out of reach.
 
 import type { Locator, Page } from '@playwright/test';
+import { boxOf } from '../support/boxes.ts';
 import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 import { CONTENT, talk } from '../support/wide-content.ts';
@@ -16,13 +17,9 @@ const linesOf = (element: Locator): Promise<number> =>
     return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
   });
 
-const widthOf = async (element: Locator): Promise<number> =>
-  (await element.boundingBox())?.width ?? 0;
-
 /** Whether two elements have a point in common. */
 async function overlap(one: Locator, other: Locator): Promise<boolean> {
-  const [a, b] = [await one.boundingBox(), await other.boundingBox()];
-  if (!a || !b) throw new Error('an element is not shown');
+  const [a, b] = [await boxOf(one), await boxOf(other)];
   const apart = (from: number, length: number, to: number) => from + length <= to;
   return !(
     apart(a.x, a.width, b.x) ||
@@ -72,7 +69,7 @@ for (const width of WIDTHS) {
     await test.step('the side panel leaves room for the chat', async () => {
       await page.getByRole('button', { name: 'Side panel' }).click();
       await expect(page.getByTestId('state')).toBeVisible();
-      expect(await widthOf(console.chat)).toBeGreaterThanOrEqual(Math.min(width, 440));
+      expect((await boxOf(console.chat)).width).toBeGreaterThanOrEqual(Math.min(width, 440));
       const close = page.getByRole('button', { name: 'Close the side panel' });
       const tabs = await page.getByRole('tab').all();
       expect(tabs).toHaveLength(5);
