@@ -24,6 +24,8 @@ type Worker struct {
 	NewID    func() string // identifies executions; never returns the same id twice
 	Log      *slog.Logger
 	Pace     Pace
+	// Requests keeps what agents are sent; nil keeps nothing.
+	Requests SentRequests
 	// LogAgentErrors selects INFO instead of DEBUG for an agent's own words about its
 	// error, which may quote the conversation.
 	LogAgentErrors bool

@@ -64,7 +64,7 @@ func (x *execution) produce(ctx context.Context) error {
 	}
 	x.remember(req.Said)
 	ended := make(chan error, 1)
-	x.calls.Go(func() { ended <- x.call(calling, agent, req) })
+	x.calls.Go(func() { ended <- x.call(x.keeping(calling, req.LogID), agent, req) })
 	return x.storeOutputs(ctx, calling, ended)
 }
 

@@ -15,11 +15,16 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"go.opentelemetry.io/otel/propagation"
+
+	"github.com/rethread/rethread/shared/domain/run"
 )
 
 // post sends a request until it is answered or must not be repeated. cancel must be
 // the function that cancels ctx.
 func (e *Endpoint) post(ctx context.Context, cancel context.CancelCauseFunc, body Body) (*answer, error) {
+	if body.Size() > 0 {
+		run.Send(ctx, run.Sending{Method: cmp.Or(e.Method, http.MethodPost), Path: e.path(), Size: body.Size(), Body: body.Reader})
+	}
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.Multiplier, wait.RandomizationFactor = e.timeouts.Backoff, 2, 0.5
 	resp, err := backoff.Retry(ctx, //nolint:bodyclose // the reader of the answer closes it

@@ -19,6 +19,15 @@ func (e *Endpoint) Redacted(err error) error {
 	return err
 }
 
+// path returns the path of the address, without what may be a secret.
+func (e *Endpoint) path() string {
+	u, err := url.Parse(e.URL)
+	if err != nil {
+		return ""
+	}
+	return e.Redact(u.EscapedPath())
+}
+
 // minSecret is the minimum length of a header's value to be redacted, in bytes.
 const minSecret = 6
 
