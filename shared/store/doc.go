@@ -27,6 +27,7 @@
 //	compacted range of a log      L#log        P#last position
 //	words of a range of a log     L#log        WS#first position
 //	large metadata                L#log        MD#id
+//	request to a run's agent      L#log        RQ#run/number
 //	deleted log                   L#log        E#~, T#~
 //	user state, app state         U#app/user, A#app   STATE
 //	feedback                      F#user       time#id
@@ -52,6 +53,7 @@
 //	unreadable item of a lane     DL#…         ASIDE#key#time
 //	keys that sign notifications  SIGN         KEYS
 //	quota usage of a user         Q#user       USE
+//	bytes that end on a day       Q#user       KEPT#day
 //	run that messages lacked      RU#session   RUN
 //	open stream of a user         ST#user      slot
 //	app in which a user has state UP#user      app

@@ -23,6 +23,8 @@ type Limits struct {
 	Runs     int64 // active at once, over all sessions
 	Bytes    int64 // of logs and artifacts, about as they are stored
 	Streams  int64 // open at once, over all streaming protocols
+	// RequestDays is how many days the requests to agents are kept, 0 for not at all.
+	RequestDays int64
 }
 
 // Use is how much of a quota is used. Limit is nil if unlimited.

@@ -40,14 +40,20 @@ type SentRequest struct {
 	ExpiresTime int64 `json:"expires_time"`
 }
 
-// SentTo is what a request was about, for SentRequests.KeepRequest.
+// placesOfCall is how many places each worker's requests have.
+const placesOfCall = 1000
+
+// Place is where the request is among those of its run.
+func (r SentRequest) Place() int64 { return int64(r.Continuation)*placesOfCall + int64(r.Number) }
+
+// SentTo is what a request was about.
 type SentTo struct {
 	Ref
 	LogID string // of the session's log
 }
 
-// SentRequests keeps requests to agents for some days.
-type SentRequests interface {
+// Keeper keeps requests to agents for some days.
+type Keeper interface {
 	// KeepRequest stores a request and sets when it expires.
 	KeepRequest(ctx context.Context, to SentTo, r SentRequest) error
 }
@@ -56,15 +62,15 @@ type SentRequests interface {
 type SentQuery struct {
 	Ref
 	Limit int
-	// After is where the previous page ended, "" for the first one.
-	After string
+	// After is the Place after which the page begins, 0 for the first one.
+	After int64
 }
 
 // SentPage is a page of requests in the order in which they were sent. Its JSON has
 // at most session.PageBytes, or one request.
 type SentPage struct {
 	Requests []SentRequest
-	Next     string // for After, "" at the end
+	Next     int64 // for After, 0 at the end
 }
 
 // Sending is a request that is about to be sent.

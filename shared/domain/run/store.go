@@ -25,6 +25,9 @@ type Store interface {
 	// ListRuns reads a page of a session's runs, newest first, rewound ones included; those
 	// that wait are in the queue alone. Like Run it marks a run failed whose lease has expired.
 	ListRuns(ctx context.Context, q ListQuery) (ListPage, error)
+	// SentRequests reads a page of the requests to the agent of a run that are still
+	// kept. It does not check that the caller may see them.
+	SentRequests(ctx context.Context, q SentQuery) (SentPage, error)
 	// StartQueued begins the first run of a session's queue, if no run is active and
 	// no failed one blocks it. It returns the run that must be handed to a worker,
 	// which may have begun in an earlier call; nil for none.

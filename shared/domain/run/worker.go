@@ -25,7 +25,7 @@ type Worker struct {
 	Log      *slog.Logger
 	Pace     Pace
 	// Requests keeps what agents are sent; nil keeps nothing.
-	Requests SentRequests
+	Requests Keeper
 	// LogAgentErrors selects INFO instead of DEBUG for an agent's own words about its
 	// error, which may quote the conversation.
 	LogAgentErrors bool

@@ -51,6 +51,7 @@ const (
 	PrefixStaged      = "UA#"
 	PrefixWordSet     = "WS#"
 	PrefixMetadata    = "MD#"
+	PrefixSent        = "RQ#"
 
 	GpkDeleted = "GONE"
 	GpkImport  = "IMPORT"
@@ -111,6 +112,11 @@ func ErasureKey(user string) table.Key { return table.NewKey("ER#"+user, "ERASE"
 // QuotaKey is that of a user's usage.
 func QuotaKey(user string) table.Key { return table.NewKey("Q#"+user, "USE") }
 
+// KeptKey is that of the bytes that a user keeps until a day since 1970.
+func KeptKey(user string, day int64) table.Key {
+	return table.NewKey(QuotaKey(user).PK, fmt.Sprintf("KEPT#%06d", day))
+}
+
 // AppsPK is the partition of the apps in which a user has state or artifacts.
 func AppsPK(user string) string { return "UP#" + user }
 
@@ -138,6 +144,12 @@ func TimerKey(log string) table.Key { return table.NewKey(LogPK(log), SkTimer) }
 
 // RunKey is that of a session's active run.
 func RunKey(log string) table.Key { return table.NewKey(LogPK(log), SkRun) }
+
+// SentPrefix begins the sort keys of what the agent of a run was sent.
+func SentPrefix(run string) string { return PrefixSent + run + "/" }
+
+// SentSK is the sort key of one of these requests.
+func SentSK(run string, place int64) string { return SentPrefix(run) + fmt.Sprintf("%06d", place) }
 
 // QueueKey is that of a session's queue.
 func QueueKey(log string) table.Key { return table.NewKey(LogPK(log), SkQueue) }

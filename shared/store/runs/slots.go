@@ -44,7 +44,7 @@ func (s *Store) Usage(ctx context.Context, userID string) (quota.Usage, error) {
 	return quota.Usage{
 		Sessions: quota.NewUse(sessions, limits.Quotas.Sessions),
 		Runs:     quota.NewUse(runs, limits.Quotas.Runs),
-		Bytes:    quota.NewUse(records.Deref(q.Bytes), limits.Quotas.Bytes),
+		Bytes:    quota.NewUse(q.Stored(), limits.Quotas.Bytes),
 		Streams:  quota.NewUse(streams, limits.Quotas.Streams),
 	}, nil
 }

@@ -69,7 +69,7 @@ func (s *counts) AdmitBytes(ctx context.Context, user string) error {
 	if err != nil {
 		return err
 	}
-	return s.usage.Quotas.AdmitBytes(records.Deref(q.Bytes))
+	return s.usage.Quotas.AdmitBytes(q.Stored())
 }
 
 // CountBytes adds to the bytes of a session and of its user in one transaction;
@@ -124,7 +124,7 @@ func (s *counts) sessionsLeft(ctx context.Context, user string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.usage.Quotas.AdmitBytes(records.Deref(q.Bytes)); err != nil {
+	if err := s.usage.Quotas.AdmitBytes(q.Stored()); err != nil {
 		return err
 	}
 	recount, err := s.usage.Quotas.AdmitSession(quota.SessionCount{

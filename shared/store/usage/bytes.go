@@ -22,13 +22,18 @@ func Kilobytes(n int64) int64 { return n &^ 1023 }
 // CountShared adds to the user's bytes outside of sessions, which are subtracted
 // only when all of the user's data is erased.
 func (s *Store) CountShared(ctx context.Context, user string, n int64) {
+	s.add(ctx, keys.QuotaKey(user), n)
+}
+
+// add adds to the bytes of an item.
+func (s *Store) add(ctx context.Context, k table.Key, n int64, more ...table.Change) {
 	if s.Quotas.Bytes == 0 || n == 0 {
 		return
 	}
 	once := s.NewLog()
-	err := s.DB.Update(ctx, keys.QuotaKey(user), []table.Change{
+	err := s.DB.Update(ctx, k, append(more,
 		table.Add(table.Path{QuotaBytes}, n), table.Set(table.Path{quotaAddition}, once),
-	}, table.NotEqual(table.Path{quotaAddition}, once)) // otherwise it was added and the answer lost
+	), table.NotEqual(table.Path{quotaAddition}, once)) // otherwise it was added and the answer lost
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		s.Log.WarnContext(ctx, "bytes are not counted", "bytes", n, "error", err)
 	}

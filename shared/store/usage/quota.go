@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/store/keys"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -16,6 +17,7 @@ const (
 	QuotaCounted  = "nc"
 	QuotaBytes    = "b"
 	quotaAddition = "bo" // id of the last addition to the bytes outside of sessions
+	quotaExpires  = "expires"
 )
 
 // QuotaItem is a user's usage of the limited quantities.
@@ -30,12 +32,23 @@ type QuotaItem struct {
 	Moved    int64  `dynamodbav:"nt,omitempty"`
 	Counted  int64  `dynamodbav:"nc,omitempty"`
 	Bytes    *int64 `dynamodbav:"b,omitempty"` // of sessions and shared artifacts
+	// Kept is the bytes that are kept for some days.
+	Kept int64 `dynamodbav:"-"`
 }
+
+// Stored returns the user's bytes.
+func (q *QuotaItem) Stored() int64 { return records.Deref(q.Bytes) + q.Kept }
 
 // QuotaItem reads a user's usage.
 func (s *Store) QuotaItem(ctx context.Context, user string) (*QuotaItem, error) {
 	var q QuotaItem
-	if _, err := s.DB.Get(ctx, keys.QuotaKey(user), &q); err != nil {
+	var err error
+	if s.countsKept() {
+		err = s.readAll(ctx, user, &q)
+	} else {
+		_, err = s.DB.Get(ctx, keys.QuotaKey(user), &q)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read the usage: %w", err)
 	}
 	return &q, nil
@@ -43,13 +56,16 @@ func (s *Store) QuotaItem(ctx context.Context, user string) (*QuotaItem, error) 
 
 // EraseQuotas deletes a user's usage.
 func (s *Store) EraseQuotas(ctx context.Context, user string) error {
-	keys := []table.Item{keys.QuotaKey(user).Item()}
 	slots, err := s.streamSlots(ctx, user)
 	if err != nil {
 		return err
 	}
+	var places []table.Item
 	for _, slot := range slots {
-		keys = append(keys, table.NewKey(slot.PK, slot.SK).Item())
+		places = append(places, table.NewKey(slot.PK, slot.SK).Item())
 	}
-	return s.DB.DeleteItems(ctx, keys)
+	if err := s.DB.DeleteItems(ctx, places); err != nil {
+		return err
+	}
+	return s.DB.DeleteFound(ctx, records.KeysOnly(records.Partition(keys.QuotaKey(user).PK)))
 }
