@@ -21,6 +21,12 @@ func (r *Runs) Get(ctx context.Context, sessionID, runID string, opts ...Option)
 	return data[Run](ctx, r.resource, get("/sessions/{}/runs/{}", sessionID, runID), opts)
 }
 
+// Requests lists what the agent of a run was sent, where the deployment keeps it, for
+// the owner of the session and admins.
+func (r *Runs) Requests(sessionID, runID string, q ListQuery, opts ...Option) List[SentRequest] {
+	return entries[SentRequest](r.resource, listQuery(q.Limit, q.Cursor), opts, "/sessions/{}/runs/{}/requests", sessionID, runID)
+}
+
 // Update keeps an external run alive, or ends it.
 func (r *Runs) Update(ctx context.Context, sessionID, runID string, change RunChange, opts ...Option) (Run, error) {
 	return data[Run](ctx, r.resource, patch(change, "/sessions/{}/runs/{}", sessionID, runID), opts)

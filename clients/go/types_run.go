@@ -22,6 +22,19 @@ type RunError struct {
 	Message string `json:"message"`
 }
 
+// SentRequest is a request as it was sent to an agent, without headers and query.
+type SentRequest struct {
+	Number       int    `json:"number"`                 // among the requests of its worker
+	Continuation int    `json:"continuation,omitempty"` // workers that were lost before it
+	SentTime     Time   `json:"sent_time"`
+	Method       string `json:"method"`
+	Path         string `json:"path"`
+	Body         string `json:"body"`          // its first 256 KiB
+	Size         int64  `json:"size"`          // bytes of the whole body
+	Cut          bool   `json:"cut,omitempty"` // the body is longer
+	ExpiresTime  Time   `json:"expires_time"`
+}
+
 // RunRequest is an input of 1 to 20 events for an agent.
 type RunRequest struct {
 	Input []InputEvent `json:"input"`

@@ -31,10 +31,14 @@ func wire(d boot.Deps) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return boot.Runner(&run.Worker{
+	w := &run.Worker{
 		Store: d.Store.Runs, Sessions: d.Store.Runs, NewID: uuid.NewString, Log: d.Log,
 		Agents:         tracing.Agents{Agents: agent.New(agents.With(boot.AgentSecrets(d.Log)))},
 		LogAgentErrors: os.Getenv(logAgentErrors) == "true",
 		Pace:           run.Pace{FlushEvery: flush, RenewEvery: d.Lease / 2},
-	}), nil
+	}
+	if d.Store.Runs.KeepsRequests() {
+		w.Requests = d.Store.Runs
+	}
+	return boot.Runner(w), nil
 }

@@ -60,7 +60,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 		RunLease:         os.Getenv("RUN_LEASE"),
 		Parameters: map[string]string{
 			"Retention": os.Getenv("RETENTION"), "MaxSessions": os.Getenv("MAX_SESSIONS"), "MaxRuns": os.Getenv("MAX_RUNS"),
-			"MaxBytes": os.Getenv("MAX_BYTES"), "MaxStreams": os.Getenv("MAX_STREAMS"), "StreamTurn": os.Getenv("STREAM_TURN"),
+			"MaxBytes": os.Getenv("MAX_BYTES"), "KeepAgentRequests": os.Getenv("KEEP_AGENT_REQUESTS"), "MaxStreams": os.Getenv("MAX_STREAMS"), "StreamTurn": os.Getenv("STREAM_TURN"),
 			"RunnerConcurrency": os.Getenv("RUNNER_CONCURRENCY"), "StreamConcurrency": os.Getenv("STREAM_CONCURRENCY"),
 			"DeliveryConcurrency": os.Getenv("DELIVERY_CONCURRENCY"), "BackgroundConcurrency": os.Getenv("BACKGROUND_CONCURRENCY"),
 			"RequestConcurrency": os.Getenv("REQUEST_CONCURRENCY"), "PostRate": os.Getenv("POST_RATE"),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -29,7 +30,7 @@ func retention(agents agentconfig.Agents) (session.Retention, error) {
 func quotas() (l quota.Limits, err error) {
 	for variable, into := range map[string]*int64{
 		"MAX_SESSIONS": &l.Sessions, "MAX_RUNS": &l.Runs, "MAX_BYTES": &l.Bytes,
-		"MAX_STREAMS": &l.Streams,
+		"MAX_STREAMS": &l.Streams, "KEEP_AGENT_REQUESTS": &l.RequestDays,
 	} {
 		text := os.Getenv(variable)
 		if text == "" {
@@ -38,6 +39,9 @@ func quotas() (l quota.Limits, err error) {
 		if *into, err = strconv.ParseInt(text, 10, 64); err != nil || *into < 0 {
 			return l, fmt.Errorf("the environment variable %s must be a number from 0 on, not %q", variable, text)
 		}
+	}
+	if l.RequestDays > run.MaxSentDays {
+		return l, fmt.Errorf("the environment variable KEEP_AGENT_REQUESTS must be at most %d days, not %d", run.MaxSentDays, l.RequestDays)
 	}
 	return l, nil
 }

@@ -30,6 +30,7 @@ export type Part = Schemas['Part'];
 export type RewindRequest = Schemas['RewindRequest'];
 export type Rewound = Schemas['Rewound'];
 export type Run = Schemas['Run'];
+export type SentRequest = Schemas['SentRequest'];
 export type RunChange = Schemas['RunChange'];
 export type RunError = Schemas['RunError'];
 export type RunEvents = Schemas['RunEvents'];

@@ -37,6 +37,7 @@ const METHODS = {
   getThread: (c) => c.thread.get('s', { order: 'desc' }),
   startRun: (c, o) => c.runs.start('s', { input: [] }, o),
   listRuns: (c) => c.runs.list('s').all(),
+  listRunRequests: (c) => c.runs.requests('s', 'r').all(),
   getRun: (c) => c.runs.get('s', 'r'),
   updateRun: (c) => c.runs.update('s', 'r', {}),
   cancelRun: (c) => c.runs.cancel('s', 'r'),

@@ -47,6 +47,7 @@ METHODS: dict[str, Method] = {
     "getThread": lambda c: c.thread.get("s", order="desc"),
     "startRun": lambda c, **o: c.runs.start("s", {"input": []}, **o),
     "listRuns": lambda c: c.runs.list("s"),
+    "listRunRequests": lambda c: c.runs.requests("s", "r"),
     "getRun": lambda c: c.runs.get("s", "r"),
     "updateRun": lambda c: c.runs.update("s", "r", {}),
     "cancelRun": lambda c: c.runs.cancel("s", "r"),

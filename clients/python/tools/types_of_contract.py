@@ -40,6 +40,7 @@ ROOTS = [
     "RunRequest",
     "Scope",
     "SecretRotation",
+    "SentRequest",
     "Session",
     "SessionChange",
     "SessionRequest",

@@ -15,6 +15,8 @@ const (
 	reads  level = "reads"
 	writes level = "writes"
 	owns   level = "owns"
+	// ownsOrAudits is for the owner and admins, not for guests.
+	ownsOrAudits level = "owns, or is an admin"
 	// mine is about a resource that the caller owns: all others get 404.
 	mine level = "mine"
 	// For a task that is identified only by its id, users without access to its
@@ -69,11 +71,12 @@ func accessTable() map[string]route {
 		"POST /sessions/{session_id}/fork": {who: owns, ok: []int{201}, body: body(e2e.M{})},
 		"GET /sessions/{session_id}/forks": {who: reads, ok: []int{200}},
 
-		"POST /sessions/{session_id}/runs":                 {who: writes, ok: []int{202}, body: input},
-		"GET /sessions/{session_id}/runs":                  {who: reads, ok: []int{200}},
-		"GET /sessions/{session_id}/runs/{run_id}":         {who: reads, ok: []int{200}},
-		"PATCH /sessions/{session_id}/runs/{run_id}":       {who: writes, ok: []int{200}, body: body(e2e.M{"keep_alive": true})},
-		"POST /sessions/{session_id}/runs/{run_id}/cancel": {who: writes, ok: []int{200}},
+		"POST /sessions/{session_id}/runs":                         {who: writes, ok: []int{202}, body: input},
+		"GET /sessions/{session_id}/runs":                          {who: reads, ok: []int{200}},
+		"GET /sessions/{session_id}/runs/{run_id}":                 {who: reads, ok: []int{200}},
+		"GET /api/v1/sessions/{session_id}/runs/{run_id}/requests": {who: ownsOrAudits, ok: []int{200}},
+		"PATCH /sessions/{session_id}/runs/{run_id}":               {who: writes, ok: []int{200}, body: body(e2e.M{"keep_alive": true})},
+		"POST /sessions/{session_id}/runs/{run_id}/cancel":         {who: writes, ok: []int{200}},
 		"POST /sessions/{session_id}/runs/{run_id}/deltas": {who: writes, ok: []int{200}, body: body(e2e.M{
 			"item_id": "item", "author": "demo", "deltas": []e2e.M{{"part": 0, "text": "more"}},
 		})},
@@ -245,7 +248,7 @@ func (l level) takes() standing {
 		return mayRead
 	case writes, findsToWrite:
 		return mayWrite
-	case owns, mine, findsToOwn:
+	case owns, ownsOrAudits, mine, findsToOwn:
 	}
 	return isOwner
 }
@@ -261,7 +264,7 @@ func (r route) expected(c caller) []int {
 		return []int{http.StatusUnauthorized}
 	case c.right == impostor:
 		return []int{http.StatusForbidden}
-	case r.who == signed, r.who == reads && c.admin, c.right >= r.who.takes():
+	case r.who == signed, c.admin && (r.who == reads || r.who == ownsOrAudits), c.right >= r.who.takes():
 		return r.ok
 	case r.who == mine, c.right == outside && (r.who.finds() || r.hides && !c.admin):
 		return []int{http.StatusNotFound}

@@ -102,7 +102,10 @@ func (p Permission) allowed() string {
 }
 
 func requirement(a Action) string {
-	if a.Right() == OwnerOnly {
+	switch {
+	case a == ReadRequests:
+		return "its owner or an admin"
+	case a.Right() == OwnerOnly:
 		return "its owner"
 	}
 	return fmt.Sprintf("the right to %s", a.Right())

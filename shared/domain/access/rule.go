@@ -32,6 +32,10 @@ const (
 	Export         Action = "export"
 	Share          Action = "share"
 	Notify         Action = "have others notified" // push notifications to an address
+
+	// ReadRequests shows instructions and tools that a conversation does not, so guests
+	// may not, but admins may.
+	ReadRequests Action = "read what agents were sent"
 )
 
 // Right returns the right that an action needs. An unlisted action needs OwnerOnly,
@@ -42,11 +46,14 @@ func (a Action) Right() Right {
 		return Read
 	case AppendEvents, StartRun, PushRun, CancelRun, Rewind, SaveTask, DeleteTask, GiveFeedback, PutArtifact:
 		return Write
-	case Rename, Delete, DeleteArtifact, Fork, Export, Share, Notify:
+	case Rename, Delete, DeleteArtifact, Fork, Export, Share, Notify, ReadRequests:
 		return OwnerOnly
 	}
 	return OwnerOnly
 }
+
+// admits reports whether the action is open to admins.
+func (a Action) admits() bool { return a.Right() == Read || a == ReadRequests }
 
 // CallerGrants describes a caller's relation to a session.
 type CallerGrants struct {
@@ -96,7 +103,7 @@ func Decide(c Caller, s CallerGrants, a Action, now int64) (Permission, error) {
 			return Permission{Owner: s.Owner, By: c, Right: Read}, nil
 		}
 		return permission, nil
-	case c.Admin && a.Right() == Read:
+	case c.Admin && a.admits():
 		return Permission{Owner: s.Owner, By: c, Right: Read}, nil
 	case permission.Right != None:
 		return Permission{}, refusal(a, permission)

@@ -45,6 +45,29 @@ func TestDecide(t *testing.T) {
 			}
 		}
 	})
+	t.Run("what agents were sent is for owners and admins, not for guests", func(t *testing.T) {
+		t.Parallel()
+		shared := []access.Grant{{Share: "s1", Right: access.Write}}
+		for _, c := range []struct {
+			by     access.Caller
+			grants []access.Grant
+			may    bool
+		}{
+			{access.Caller{UserID: "alice"}, nil, true},
+			{access.Caller{UserID: "root", Admin: true}, nil, true},
+			{access.Caller{UserID: "root", Admin: true}, shared, true},
+			{access.Caller{UserID: "bob"}, shared, false},
+			{access.Caller{UserID: "bob"}, nil, false},
+		} {
+			p, err := access.Decide(c.by, access.CallerGrants{Owner: "alice", Grants: c.grants}, access.ReadRequests, now)
+			if (err == nil) != c.may || c.may && p.Owner != "alice" || c.may && p.Guest() {
+				t.Errorf("%+v with %+v: %+v, %v", c.by, c.grants, p, err)
+			}
+			if len(c.grants) > 0 && !c.may && !errors.Is(err, fault.Of(fault.RightRequired)) {
+				t.Errorf("refused with %v", err)
+			}
+		}
+	})
 	t.Run("agrees with a naive implementation", func(t *testing.T) {
 		t.Parallel()
 		property.Check(t, func(t *rapid.T) {

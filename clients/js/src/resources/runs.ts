@@ -11,6 +11,7 @@ import type {
   RunChange,
   RunEvents,
   RunRequest,
+  SentRequest,
   StartedThread,
   ThreadPage,
 } from '../types.js';
@@ -51,6 +52,19 @@ export class Runs extends Resource {
   /** The active run and those that are over, newest first. */
   list(sessionId: string, query?: Query<'listRuns'>, options?: CallOptions): List<Run> {
     return this.entries(RUNS, [sessionId], query, options);
+  }
+
+  /**
+   * What the agent of a run was sent, where the deployment keeps it, for the owner of the session and
+   * admins.
+   */
+  requests(
+    sessionId: string,
+    runId: string,
+    query?: Query<'listRunRequests'>,
+    options?: CallOptions,
+  ): List<SentRequest> {
+    return this.entries(`${RUN}/requests`, [sessionId, runId], query, options);
   }
 
   /**

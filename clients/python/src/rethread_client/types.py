@@ -546,6 +546,20 @@ class SecretRotation(TypedDict, total=False):
     revoke: bool
 
 
+class SentRequest(TypedDict, total=False):
+    """A request as it was sent to an agent, without headers and query."""
+
+    number: Required[int]
+    continuation: int
+    sent_time: Required[int]
+    method: Required[str]
+    path: Required[str]
+    body: Required[str]
+    size: Required[int]
+    cut: Literal[True]
+    expires_time: Required[int]
+
+
 class Session(TypedDict, total=False):
     id: Required[str]
     user_id: Required[str]

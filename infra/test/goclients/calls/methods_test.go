@@ -40,12 +40,13 @@ func methods(ctx context.Context, c *rethread.Client, o ...rethread.Option) map[
 		"startRun": func() error {
 			return drop(c.Runs.Start(ctx, "s", rethread.RunRequest{Input: rethread.Input("hi")}, o...))
 		},
-		"listRuns":      func() error { return drop(c.Runs.List("s", none, o...).Collect(ctx)) },
-		"getRun":        func() error { return drop(c.Runs.Get(ctx, "s", "r", o...)) },
-		"updateRun":     func() error { return drop(c.Runs.Update(ctx, "s", "r", rethread.RunChange{KeepAlive: true}, o...)) },
-		"cancelRun":     func() error { return drop(c.Runs.Cancel(ctx, "s", "r", o...)) },
-		"pushDeltas":    func() error { return drop(c.Runs.PushDeltas(ctx, "s", "r", rethread.DeltaPush{ItemID: "a"}, o...)) },
-		"pushRunEvents": func() error { return drop(c.Runs.PushEvents(ctx, "s", "r", rethread.RunEvents{}, o...)) },
+		"listRuns":        func() error { return drop(c.Runs.List("s", none, o...).Collect(ctx)) },
+		"getRun":          func() error { return drop(c.Runs.Get(ctx, "s", "r", o...)) },
+		"listRunRequests": func() error { return drop(c.Runs.Requests("s", "r", none, o...).Collect(ctx)) },
+		"updateRun":       func() error { return drop(c.Runs.Update(ctx, "s", "r", rethread.RunChange{KeepAlive: true}, o...)) },
+		"cancelRun":       func() error { return drop(c.Runs.Cancel(ctx, "s", "r", o...)) },
+		"pushDeltas":      func() error { return drop(c.Runs.PushDeltas(ctx, "s", "r", rethread.DeltaPush{ItemID: "a"}, o...)) },
+		"pushRunEvents":   func() error { return drop(c.Runs.PushEvents(ctx, "s", "r", rethread.RunEvents{}, o...)) },
 
 		"listArtifacts":        func() error { return drop(c.Artifacts.List("s", none, o...).Collect(ctx)) },
 		"listArtifactVersions": func() error { return drop(c.Artifacts.Versions("s", "a", none, o...).Collect(ctx)) },

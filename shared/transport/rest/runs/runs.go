@@ -20,6 +20,7 @@ type api struct{ *rest.API }
 // New handles the runs of sessions and their threads.
 func New(c rest.Config) http.Handler {
 	a := &api{rest.NewAPI(c)}
+	a.Handle(http.MethodGet, rest.Versioned+"/sessions/{session_id}/runs/{run_id}/requests", a.On(access.ReadRequests, a.listRequests))
 	for _, base := range []string{rest.Versioned, rest.Bare} {
 		a.Handle(http.MethodGet, base+"/sessions/{session_id}/thread", a.On(access.ReadSession, a.getThread))
 		runs := base + "/sessions/{session_id}/runs"

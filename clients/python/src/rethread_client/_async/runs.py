@@ -11,7 +11,7 @@ from typing_extensions import Unpack
 from .._core.answers import Answer, Said, request_of
 from .._core.calls import Call, CallOptions, WriteOptions
 from .._core.threads import StartedThread, ThreadPage, page_of, started
-from ..types import DeltaPush, Event, OnFailed, Pushed, Run, RunChange, RunEvents, RunRequest
+from ..types import DeltaPush, Event, OnFailed, Pushed, Run, RunChange, RunEvents, RunRequest, SentRequest
 from .resource import AsyncList, AsyncResource
 from .watching import AsyncWatch
 
@@ -40,6 +40,21 @@ class AsyncRuns(AsyncResource):
     ) -> AsyncList[Run]:
         """The active run and those that are over, newest first."""
         return self._list(_RUNS, (session_id,), {"limit": limit, "cursor": cursor}, options)
+
+    def requests(
+        self,
+        session_id: str,
+        run_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> AsyncList[SentRequest]:
+        """What the agent of a run was sent, where the deployment keeps it, for the owner of the session
+        and admins."""
+        return self._list(
+            _RUN + "/requests", (session_id, run_id), {"limit": limit, "cursor": cursor}, options
+        )
 
     async def stream(self, session_id: str, run_id: str) -> AsyncGenerator[str, None]:
         """Yields what the agent of a run says, piece by piece, without its thoughts, until the run is
