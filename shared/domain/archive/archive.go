@@ -126,6 +126,12 @@ type Artifact struct {
 	Data        []byte `json:"data,omitempty"`     // base64
 }
 
+// Request is a request as it was sent to the agent of a run, while it is kept.
+type Request struct {
+	Run string `json:"run_id"`
+	run.SentRequest
+}
+
 // State is the state at the end of the document.
 type State struct {
 	session.State
@@ -137,13 +143,14 @@ type State struct {
 }
 
 // Sink receives a document in the order of its members: Begin, events, tasks,
-// feedback, artifacts, End.
+// feedback, artifacts, requests, End.
 type Sink interface {
 	Begin(Head) error
 	Event(Event) error
 	Task(Task) error
 	Feedback(Feedback) error
 	Artifact(Artifact) error
+	Request(Request) error
 	End(State, []run.Run) error
 }
 
@@ -163,6 +170,7 @@ type Part struct {
 	Tasks     []Task
 	Feedback  []Feedback
 	Artifacts []Artifact
+	Requests  []Request
 	State     *State
 	Complete  bool
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 )
@@ -35,9 +36,12 @@ func TestWriter(t *testing.T) {
 		Timeline: archive.Timeline{{From: 1}},
 	}
 	file := archive.Artifact{Name: "f", Size: 2, Data: []byte{0, 255}, MimeType: "a/b"}
+	sent := archive.Request{Run: "r", SentRequest: run.SentRequest{
+		Continuation: 1, Number: 2, SentTime: 3, Method: "POST", Path: "/run", Body: `{ "a": "é" }`, Size: 13, ExpiresTime: 4,
+	}}
 	var out bytes.Buffer
 	w := archive.NewWriter(&out)
-	for _, err := range []error{w.Begin(head), w.Event(one), w.Artifact(file)} {
+	for _, err := range []error{w.Begin(head), w.Event(one), w.Artifact(file), w.Request(sent)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +70,7 @@ func TestWriter(t *testing.T) {
 				t.Fatalf("%v\n%s", err, raw)
 			}
 			want := &archive.Part{
-				Head: &head, Events: []archive.Event{one}, Artifacts: []archive.Artifact{file}, State: p.State,
+				Head: &head, Events: []archive.Event{one}, Artifacts: []archive.Artifact{file}, Requests: []archive.Request{sent}, State: p.State,
 				Tasks: []archive.Task{}, Feedback: []archive.Feedback{}, Complete: true,
 			}
 			want.Events[0].Log.Own = json.RawMessage(`{"mine":"<&>"}`)
@@ -97,6 +101,13 @@ func TestParse_names_what_is_wrong(t *testing.T) {
 		`{` + head + `,"feedback":[{"task_id":"t","type":"so so"}]}`:                                    "/feedback/0/type",
 		`{` + head + `,"artifacts":[{"name":"..","version":0}]}`:                                        "/artifacts/0/name",
 		`{` + head + `,"artifacts":[{"name":"a","version":0,"size":2,"data":"AA=="}]}`:                  "/artifacts/0/size",
+		`{` + head + `,"requests":[{"run_id":"r/s","number":1}]}`:                                       "/requests/0/run_id",
+		`{` + head + `,"requests":[{"run_id":"r"}]}`:                                                    "/requests/0/number",
+		`{` + head + `,"requests":[{"run_id":"r","number":101}]}`:                                       "/requests/0/number",
+		`{` + head + `,"requests":[{"run_id":"r","number":1,"continuation":11}]}`:                       "/requests/0/continuation",
+		`{` + head + `,"requests":[{"run_id":"r","number":1,"body":"abc","size":2}]}`:                   "/requests/0/size",
+		`{` + head + `,"requests":[{"run_id":"r","number":1,"expires_time":-1}]}`:                       "/requests/0/expires_time",
+		`{` + head + `,"requests":[{"run_id":"r","number":1,"body":{}}]}`:                               "/requests/0/body",
 		`{` + head + `,"session":{"id":"a/b","status":"idle","metadata":{}}}`:                           "/session/id",
 		`{` + head + `,"session":{"id":"a","status":"in_progress","metadata":{}}}`:                      "/session/status",
 		`{` + head + `,"session":{"id":"a","status":"idle","metadata":{},"head_seq":1},"taken_over":2}`: "/taken_over",

@@ -55,6 +55,9 @@ func Parse(raw []byte) (*Part, error) {
 	if p.Artifacts, err = parseList(members, "artifacts", parseArtifact); err != nil {
 		return nil, err
 	}
+	if p.Requests, err = parseList(members, "requests", parseRequest); err != nil {
+		return nil, err
+	}
 	if s := members["state"]; !jsonx.IsNull(s) {
 		if p.State, err = parseState(s); err != nil {
 			return nil, err

@@ -2,14 +2,22 @@ package archive
 
 import (
 	"encoding/json"
+	"math"
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/ids"
+	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+)
+
+// The largest method and path of a request to an agent, in bytes.
+const (
+	maxMethod = 32
+	maxPath   = 8 << 10
 )
 
 // parseEvent parses an event as Writer writes it.
@@ -176,6 +184,46 @@ func parseArtifact(raw json.RawMessage, pointer string) (Artifact, error) {
 		return a, fault.Field(fault.Invalid, pointer+"/restored", "must be an earlier version")
 	}
 	return a, checkTime(pointer+"/created_time", a.CreatedTime)
+}
+
+func parseRequest(raw json.RawMessage, pointer string) (Request, error) {
+	var of struct {
+		Run string `json:"run_id"`
+	}
+	var r Request
+	if err := decode(raw, &of, pointer); err != nil {
+		return r, err
+	}
+	if err := decode(raw, &r.SentRequest, pointer); err != nil {
+		return r, err
+	}
+	r.Run = of.Run
+	if err := ids.CheckSegment(pointer+"/run_id", r.Run); err != nil {
+		return r, err
+	}
+	for name, of := range map[string]struct{ n, least, most int64 }{
+		"number":       {int64(r.Number), 1, run.MaxSent},
+		"continuation": {int64(r.Continuation), 0, run.MaxContinuations},
+		"size":         {r.Size, int64(len(r.Body)), math.MaxInt64},
+	} {
+		if of.n < of.least || of.n > of.most {
+			return r, fault.Field(fault.Invalid, pointer+"/"+name, "must be %d to %d", of.least, of.most)
+		}
+	}
+	for name, of := range map[string]struct {
+		text string
+		most int
+	}{
+		"method": {r.Method, maxMethod}, "path": {r.Path, maxPath}, "body": {r.Body, run.MaxSentBody},
+	} {
+		if len(of.text) > of.most {
+			return r, fault.Field(fault.Invalid, pointer+"/"+name, "must be at most %d bytes", of.most)
+		}
+	}
+	if err := checkTime(pointer+"/sent_time", r.SentTime); err != nil {
+		return r, err
+	}
+	return r, checkTime(pointer+"/expires_time", r.ExpiresTime)
 }
 
 // Holds reports whether the version has bytes of its own, possibly none.

@@ -92,10 +92,15 @@ func (w *Writer) Feedback(f Feedback) error { return w.item("feedback", f) }
 // Artifact implements Sink.
 func (w *Writer) Artifact(a Artifact) error { return w.item("artifacts", a) }
 
+// Request implements Sink. A document without requests lacks the list.
+func (w *Writer) Request(r Request) error { return w.item("requests", r) }
+
 // End implements Sink.
 func (w *Writer) End(s State, runs []run.Run) error {
-	if err := w.turnTo("artifacts"); err != nil {
-		return err
+	if w.list != "requests" {
+		if err := w.turnTo("artifacts"); err != nil {
+			return err
+		}
 	}
 	if runs == nil {
 		runs = []run.Run{}
@@ -130,7 +135,7 @@ func (w *Writer) item(list string, v any) error {
 
 // turnTo closes the preceding lists and opens one.
 func (w *Writer) turnTo(list string) error {
-	order := []string{"events", "tasks", "feedback", "artifacts"}
+	order := []string{"events", "tasks", "feedback", "artifacts", "requests"}
 	for i := 0; w.list != list; i++ {
 		if i == len(order)-1 {
 			return fmt.Errorf("the list %s is closed, %s is open", list, w.list)

@@ -85,7 +85,7 @@ func (x *exporting) run(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{x.events, x.tasks, x.feedback, x.artifacts} {
+	for _, step := range []func(context.Context) error{x.events, x.tasks, x.feedback, x.artifacts, x.requests} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -97,6 +97,14 @@ func (x *exporting) run(ctx context.Context) error {
 		return fmt.Errorf("%d items were left out: %w", n, table.ErrUnreadable)
 	}
 	return x.to.End(*state, x.runs)
+}
+
+// requests exports what agents were sent, while it is kept. That a worker may still keep
+// one does not change the session.
+func (x *exporting) requests(ctx context.Context) error {
+	return x.s.runs.EachSent(ctx, x.h, func(id string, r run.SentRequest) error {
+		return x.to.Request(archive.Request{Run: id, SentRequest: r})
+	})
 }
 
 // unchanged checks that the session is as it was when the export began.

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/feedback"
@@ -54,7 +55,26 @@ func (w *importing) write(ctx context.Context) error {
 		items = append(items, item)
 	}
 	w.weigh(items)
-	return w.s.putAll(ctx, items)
+	if err := w.s.putAll(ctx, items); err != nil {
+		return err
+	}
+	return w.requests(ctx)
+}
+
+// requests stores what agents were sent, for no longer than this deployment keeps it.
+func (w *importing) requests(ctx context.Context) error {
+	last, now := w.s.runs.LastKept(), w.s.Millis()
+	for _, r := range w.u.Part.Requests {
+		r.ExpiresTime = min(r.ExpiresTime, last.UnixMilli())
+		if r.ExpiresTime <= now {
+			continue
+		}
+		of := run.Ref{UserID: w.u.UserID, SessionID: w.rec.Session, RunID: r.Run}
+		if err := w.s.runs.PutSent(ctx, run.SentTo{Ref: of, LogID: w.rec.Log}, r.SentRequest); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // weigh adds up about how many bytes the part takes as stored.

@@ -15,16 +15,16 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// SentItem is a request as it was sent to an agent. It is in the partition of the log, and
+// sentItem is a request as it was sent to an agent. It is in the partition of the log, and
 // so deleted with it; no entry refers to it, so that neither a rewind nor a fork meets it.
-type SentItem struct {
+type sentItem struct {
 	PK string `dynamodbav:"PK"`
 	SK string `dynamodbav:"SK"`
 	records.Body
 	Expires int64 `dynamodbav:"expires"` // epoch seconds
 }
 
-// sentBody is the content of a SentItem.
+// sentBody is the content of a sentItem.
 type sentBody struct {
 	run.SentRequest
 	Run  string `json:"run_id"`
@@ -49,25 +49,22 @@ func (s *settler) LastKept() time.Time {
 // KeepRequest implements run.Keeper. The put has no condition and nothing else
 // depends on it: a repeat overwrites it with the same.
 func (s *settler) KeepRequest(ctx context.Context, to run.SentTo, r run.SentRequest) error {
-	until := s.LastKept()
-	r.ExpiresTime = until.UnixMilli()
-	item, err := s.PackSent(ctx, to.LogID, to.RunID, r)
-	if err == nil {
+	r.ExpiresTime = s.LastKept().UnixMilli()
+	return s.PutSent(ctx, to, r)
+}
+
+// PutSent stores a request until its ExpiresTime, and counts it.
+func (s *settler) PutSent(ctx context.Context, to run.SentTo, r run.SentRequest) error {
+	item := sentItem{PK: keys.LogPK(to.LogID), SK: keys.SentSK(to.RunID, r.Place()), Expires: (r.ExpiresTime + 999) / 1000}
+	var err error
+	if item.Body, err = s.content.Pack(ctx, item.PK, sentBody{SentRequest: r, Run: to.RunID}, item.Expires); err == nil {
 		err = s.DB.Put(ctx, item)
 	}
 	if err != nil {
 		return fmt.Errorf("keep a request of run %s: %w", to.RunID, err)
 	}
-	s.slots.usage.CountKept(ctx, to.UserID, item.Stored(), until)
+	s.slots.usage.CountKept(ctx, to.UserID, item.Stored(), time.UnixMilli(r.ExpiresTime))
 	return nil
-}
-
-// PackSent returns the item of a request, whose chunks it writes.
-func (s *reader) PackSent(ctx context.Context, log, runID string, r run.SentRequest) (SentItem, error) {
-	item := SentItem{PK: keys.LogPK(log), SK: keys.SentSK(runID, r.Place()), Expires: (r.ExpiresTime + 999) / 1000}
-	var err error
-	item.Body, err = s.content.Pack(ctx, item.PK, sentBody{SentRequest: r, Run: runID}, item.Expires)
-	return item, err
 }
 
 // SentRequests implements run.Store.
@@ -124,7 +121,7 @@ func (s *reader) visitSent(ctx context.Context, q table.Query, visit func(*sentB
 
 // sent decodes an item; nil if it has expired, or cannot be read.
 func (s *reader) sent(ctx context.Context, attrs table.Item) (*sentBody, error) {
-	var item SentItem
+	var item sentItem
 	err := table.Decode(attrs, &item)
 	if err == nil && item.Expires*1000 <= s.Millis() {
 		return nil, nil

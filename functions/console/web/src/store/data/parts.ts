@@ -2,7 +2,7 @@
 
 import { NotJson, type Piece, piecesOf } from './scan';
 
-const LISTS = new Set(['events', 'tasks', 'feedback', 'artifacts', 'runs']);
+const LISTS = new Set(['events', 'tasks', 'feedback', 'artifacts', 'requests', 'runs']);
 const UNUSED = new Set(['runs', 'exported_time']); // an import ignores them
 const LAST = new Set(['state', 'complete']);
 
