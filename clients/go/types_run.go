@@ -13,7 +13,9 @@ type Run struct {
 	EndedTime     *Time     `json:"ended_time"` // nil until it has ended
 	Continuations int       `json:"continuations,omitempty"`
 	// OnFailed is keep if the run is kept should it fail or be cancelled, or was kept.
-	OnFailed string `json:"on_failed,omitempty"`
+	OnFailed   string `json:"on_failed,omitempty"`
+	QueuedTime Time   `json:"queued_time,omitzero"` // when the input was accepted, if it waited
+	TraceID    string `json:"trace_id,omitempty"`   // of the worker that executed the run
 }
 
 // RunError is why a run failed.

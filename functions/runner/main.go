@@ -34,6 +34,7 @@ func wire(d boot.Deps) (any, error) {
 	w := &run.Worker{
 		Store: d.Store.Runs, Sessions: d.Store.Runs, NewID: uuid.NewString, Log: d.Log,
 		Agents:         tracing.Agents{Agents: agent.New(agents.With(boot.AgentSecrets(d.Log)))},
+		TraceOf:        tracing.ID,
 		LogAgentErrors: os.Getenv(logAgentErrors) == "true",
 		Pace:           run.Pace{FlushEvery: flush, RenewEvery: d.Lease / 2},
 	}

@@ -80,6 +80,14 @@ func Parent(ctx context.Context) string {
 	return carrier["traceparent"]
 }
 
+// ID returns the id of the context's trace if its spans are exported, "" otherwise.
+func ID(ctx context.Context) string {
+	if of := trace.SpanContextFromContext(ctx); of.IsSampled() {
+		return of.TraceID().String()
+	}
+	return ""
+}
+
 // below begins a child span of the context's span, for a call.
 func below(ctx context.Context, name string, about ...attribute.KeyValue) (context.Context, trace.Span) {
 	tracer := trace.SpanFromContext(ctx).TracerProvider().Tracer(scope)

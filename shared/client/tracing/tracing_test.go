@@ -88,6 +88,9 @@ func TestTracing(t *testing.T) {
 	if got := tracing.Parent(ctx); !strings.HasPrefix(got, parent[:36]) || got == parent {
 		t.Errorf("what goes on elsewhere has %q", got)
 	}
+	if got := tracing.ID(ctx); got != parent[3:35] {
+		t.Errorf("the trace is %q", got)
+	}
 	all := tracing.Agents{Agents: agents{
 		"good": func(emit func(run.Output) error) error { return emit(run.Output{Delta: &content.Delta{}}) },
 		"bad":  func(func(run.Output) error) error { return failure{} },
@@ -138,6 +141,9 @@ func TestTracingOff(t *testing.T) {
 	}
 	ctx, span := tracer.Begin(t.Context(), trace.SpanKindServer, "work", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	span.End()
+	if id := tracing.ID(ctx); id != "" {
+		t.Errorf("the trace is %s", id)
+	}
 	if span.IsRecording() || tracing.Parent(ctx) != "" {
 		t.Errorf("something is traced: %q", tracing.Parent(ctx))
 	}

@@ -18,6 +18,8 @@ type Claimant struct {
 	// Continuations returns how often a run of an agent may be continued after its
 	// worker was lost; nil for never. The first claim of a run decides.
 	Continuations func(agent string) int
+	// Trace is the id of the trace that the execution belongs to, "" for none.
+	Trace string
 }
 
 // May returns how often the claimed run of an agent may be continued.

@@ -62,14 +62,17 @@ type Queue struct {
 func (q Queue) Find(ref Ref) *Run {
 	for _, s := range q.Starts {
 		if s.RunID == ref.RunID {
-			return &Run{ID: s.RunID, SessionID: ref.SessionID, Agent: s.Agent, Mode: Managed, Status: Waiting, StartedTime: s.Time}
+			return &Run{
+				ID: s.RunID, SessionID: ref.SessionID, Agent: s.Agent, Mode: Managed, Status: Waiting,
+				StartedTime: s.Time, QueuedTime: s.Time,
+			}
 		}
 	}
 	for _, s := range q.Removed {
 		if s.RunID == ref.RunID {
 			return &Run{
 				ID: s.RunID, SessionID: ref.SessionID, Agent: s.Agent, Mode: Managed, Status: Cancelled,
-				StartedTime: s.Queued, EndedTime: &s.Time,
+				StartedTime: s.Queued, QueuedTime: s.Queued, EndedTime: &s.Time,
 			}
 		}
 	}
@@ -130,6 +133,7 @@ func (q Queued) Start(userID, sessionID string) Start {
 	return Start{
 		Ref:   Ref{UserID: userID, SessionID: sessionID, RunID: q.RunID},
 		Agent: q.Agent, Mode: Managed, Input: q.Input, OnActive: Reject, OnFailed: q.OnFailed, Chain: q.Chain,
+		QueuedTime: q.Time,
 	}
 }
 

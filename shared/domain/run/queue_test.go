@@ -51,8 +51,8 @@ func TestQueue(t *testing.T) {
 	}
 	seven := int64(7)
 	for id, want := range map[string]*run.Run{
-		"q1":      {ID: "q1", SessionID: "s", Agent: "a", Mode: run.Managed, Status: run.Waiting, StartedTime: 5},
-		"q2":      {ID: "q2", SessionID: "s", Agent: "a", Mode: run.Managed, Status: run.Cancelled, StartedTime: 5, EndedTime: &seven},
+		"q1":      {ID: "q1", SessionID: "s", Agent: "a", Mode: run.Managed, Status: run.Waiting, StartedTime: 5, QueuedTime: 5},
+		"q2":      {ID: "q2", SessionID: "s", Agent: "a", Mode: run.Managed, Status: run.Cancelled, StartedTime: 5, QueuedTime: 5, EndedTime: &seven},
 		"unknown": nil,
 	} {
 		if diff := cmp.Diff(want, q.Find(run.Ref{SessionID: "s", RunID: id})); diff != "" {

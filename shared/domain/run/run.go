@@ -76,6 +76,11 @@ type Run struct {
 	// OnFailed is Keep if the run is kept should it fail or be cancelled, or was
 	// kept; else "".
 	OnFailed OnFailed `json:"on_failed,omitempty"`
+	// QueuedTime is when its input was accepted, if that waited. StartedTime is when the
+	// run began; while it waits, and if it was cancelled then, the same as QueuedTime.
+	QueuedTime int64 `json:"queued_time,omitempty"`
+	// TraceID is the trace of the worker that executes the run, if it is traced.
+	TraceID string `json:"trace_id,omitempty"`
 }
 
 // Problem is why a run, or an item of it, failed.
@@ -174,6 +179,8 @@ type Start struct {
 	ExpectedSeq *int64
 	// Chain is the automations that led to the run, the first one first.
 	Chain []string
+	// QueuedTime is when the input was queued, in epoch milliseconds; 0 if it did not wait.
+	QueuedTime int64
 }
 
 // Validate returns a fault that names the fields that break rules.

@@ -43,6 +43,16 @@ func send(ctx context.Context, body string) {
 	})
 }
 
+func TestExecute_names_its_trace(t *testing.T) {
+	r := newRecorder()
+	w := newWorker(r, func(context.Context, run.Request, func(run.Output) error) error { return nil })
+	w.TraceOf = func(context.Context) string { return "trace" }
+	mustExecute(t, w)
+	if r.claimant.Trace != "trace" {
+		t.Errorf("claimed by %+v", r.claimant)
+	}
+}
+
 func TestExecute_keeps_what_the_agent_was_sent(t *testing.T) {
 	t.Run("in order, while the agent answers", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

@@ -26,6 +26,8 @@ type Worker struct {
 	Pace     Pace
 	// Requests keeps what agents are sent; nil keeps nothing.
 	Requests Keeper
+	// TraceOf returns the id of the trace of a context; nil for never.
+	TraceOf func(context.Context) string
 	// LogAgentErrors selects INFO instead of DEBUG for an agent's own words about its
 	// error, which may quote the conversation.
 	LogAgentErrors bool
@@ -97,7 +99,11 @@ func (p Pace) withDefaults() Pace {
 // be delivered again.
 func (w *Worker) Execute(ctx context.Context, ref Ref) error {
 	ctx = logs.With(ctx, slog.String(logs.SessionID, ref.SessionID), slog.String(logs.RunID, ref.RunID))
-	r, err := w.Store.Claim(ctx, ref, Claimant{Worker: w.NewID(), Continuations: w.continuationsOf})
+	by := Claimant{Worker: w.NewID(), Continuations: w.continuationsOf}
+	if w.TraceOf != nil {
+		by.Trace = w.TraceOf(ctx)
+	}
+	r, err := w.Store.Claim(ctx, ref, by)
 	switch {
 	case errors.Is(err, fault.Of(fault.Conflict)):
 		return w.leaveToClaimant(ctx, ref)

@@ -45,7 +45,7 @@ func (b *runStart) prepare(ctx context.Context) error {
 		PK: k.PK, SK: k.SK, ID: b.start.RunID, User: b.h.User, Session: b.h.ID(), Agent: b.start.Agent,
 		Mode: b.start.Mode, Started: now, Lease: now + b.s.lease.Milliseconds(), Chain: b.start.Chain,
 		GPK: runIndexPK(b.h.Log), GSK: keys.ActivitySK(now, b.h.Log), Slot: b.s.slots.usage.Quotas.Runs > 0, Taken: int64(len(b.input) - len(b.start.Input)),
-		Kept: b.start.OnFailed == run.Keep,
+		Kept: b.start.OnFailed == run.Keep, Waited: b.start.QueuedTime,
 	}
 	if b.queued {
 		b.run.Queued, b.run.Taken = true, int64(len(b.input))

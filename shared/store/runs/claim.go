@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func (s *Store) claim(ctx context.Context, ref run.Ref, by run.Claimant) (run.Ru
 	case s.Millis() < a.Lease:
 		err = claimedFault(ref)
 	default:
-		r, err := s.takeOver(ctx, h, head, a, by.Worker)
+		r, err := s.takeOver(ctx, h, head, a, by)
 		return r, s.sessions.NotFoundIfDeleted(ctx, h, err)
 	}
 	return a.Run(), err
@@ -55,6 +56,7 @@ func (s *Store) claimFree(ctx context.Context, h *sessions.Header, a *ActiveRun,
 	changes := []table.Change{
 		table.Set(worker, by.Worker), table.Set(table.Path{activeLease}, s.Millis()+s.lease.Milliseconds()),
 	}
+	changes = append(changes, traced(by.Trace)...)
 	if may := by.May(a.Agent); may > 0 && a.Worker == "" {
 		changes = append(changes, table.Set(table.Path{activeContinuations}, may))
 	}
@@ -66,12 +68,20 @@ func (s *Store) claimFree(ctx context.Context, h *sessions.Header, a *ActiveRun,
 	return err
 }
 
+// traced returns the change that names the trace of a worker, if it has one.
+func traced(trace string) []table.Change {
+	if trace == "" {
+		return nil
+	}
+	return []table.Change{table.Set(table.Path{activeTrace}, trace)}
+}
+
 // takeOver continues a run whose worker was lost, in one transaction. The hidden
 // entry is at the very position that the lost worker would write to next, and the
 // item in progress is final and closed to deltas. So the lost worker, if it still
 // lives, cannot write without reading that it has been replaced. All it has stored
 // stays: if it writes before, the transaction fails.
-func (s *Store) takeOver(ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, worker string) (run.Run, error) {
+func (s *Store) takeOver(ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, by run.Claimant) (run.Run, error) {
 	writes, _, err := s.endItem(ctx, h, head, a, runEnd{
 		status: run.Failed, problem: run.NewProblem(run.CodeInterrupted, "the worker was lost; the run continues"),
 	})
@@ -80,17 +90,18 @@ func (s *Store) takeOver(ctx context.Context, h *sessions.Header, head eventlog.
 	}
 	next := *a
 	next.Continuation++
+	next.Trace = cmp.Or(by.Trace, a.Trace)
 	fence, err := s.continuationEntry(ctx, h, head, next.Run())
 	if err != nil {
 		return run.Run{}, err
 	}
 	err = s.DB.Transact(ctx, append(writes,
 		table.Put(fence.Entry, table.ItemNotExists()),
-		table.Update(keys.RunKey(h.Log), []table.Change{
-			table.Set(table.Path{activeWorker}, worker),
+		table.Update(keys.RunKey(h.Log), append(traced(by.Trace),
+			table.Set(table.Path{activeWorker}, by.Worker),
 			table.Set(table.Path{activeLease}, s.Millis()+s.lease.Milliseconds()),
 			table.Set(table.Path{activeContinuation}, next.Continuation),
-		}, isRun(a), table.Equal(table.Path{activeWorker}, a.Worker), table.Equal(table.Path{activeLease}, a.Lease)),
+		), isRun(a), table.Equal(table.Path{activeWorker}, a.Worker), table.Equal(table.Path{activeLease}, a.Lease)),
 		table.Update(keys.SessionKey(h.ID()), []table.Change{
 			table.Set(table.Path{sessions.HeaderContinued}, sessions.Continued{Run: a.ID, Number: next.Continuation}),
 		}, h.SameLog(), table.Equal(table.Path{sessions.HeaderRun}, a.ID)),

@@ -26,6 +26,7 @@ const (
 
 	activeContinuation  = "cn"
 	activeContinuations = "cm"
+	activeTrace         = "tr"
 )
 
 // ActiveRun is the item of a session's active run. It is in the index by start
@@ -47,6 +48,8 @@ type ActiveRun struct {
 	Taken    int64    `dynamodbav:"tk,omitempty"` // how many events of its input were accepted before it began
 	Queued   bool     `dynamodbav:"qd,omitempty"` // whether it was queued
 	Kept     bool     `dynamodbav:"kp,omitempty"` // whether it is kept if it fails or is cancelled
+	Waited   int64    `dynamodbav:"qt,omitempty"` // when its input was queued
+	Trace    string   `dynamodbav:"tr,omitempty"` // of its worker
 	// Continuation is the number of workers that were lost before this one, and
 	// Continuations how many may be.
 	Continuation  int    `dynamodbav:"cn,omitempty"`
@@ -71,7 +74,7 @@ func runIndexPK(log string) string {
 func (a *ActiveRun) Run() run.Run {
 	r := run.Run{
 		ID: a.ID, SessionID: a.Session, Agent: a.Agent, Mode: a.Mode, Status: run.InProgress, StartedTime: a.Started,
-		Continuations: a.Continuation,
+		Continuations: a.Continuation, QueuedTime: a.Waited, TraceID: a.Trace,
 	}
 	if a.Kept {
 		r.OnFailed = run.Keep

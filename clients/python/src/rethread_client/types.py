@@ -477,6 +477,8 @@ class Run(TypedDict, total=False):
     ended_time: Required[int | None]
     continuations: int
     on_failed: Literal["keep"]
+    queued_time: int
+    trace_id: str
 
 
 class RunChange(TypedDict, total=False):
