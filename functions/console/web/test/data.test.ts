@@ -71,6 +71,7 @@ const archive = {
   tasks: [{ task_id: 't' }],
   feedback: [],
   artifacts: [{ name: 'a', data: 'A'.repeat(2000) }],
+  requests: [{ run_id: 'r', number: 1 }],
   runs: [{ id: 'r' }],
   state: { session: {} },
   complete: true,

@@ -3,15 +3,15 @@ import type { Session } from '../src/api/types';
 import { rightsOf } from '../src/store/rights';
 import { FakeServer, fakeChat, session } from './fakes';
 
-const own = { mine: true, write: true, own: true };
-const writer = { mine: false, write: true, own: false };
-const reader = { mine: false, write: false, own: false };
+const own = { mine: true, write: true, own: true, audit: true };
+const writer = { mine: false, write: true, own: false, audit: false };
+const reader = { mine: false, write: false, own: false, audit: false };
 
 test.each([
   [undefined, own],
   ['write', writer],
   ['read', reader],
-  ['admin', reader],
+  ['admin', { ...reader, audit: true }],
 ] as const)('a session with access %s gives these rights', (access, rights) => {
   expect(rightsOf(session('s1', access && { access }))).toEqual(rights);
 });
@@ -33,7 +33,7 @@ describe('the rights in a chat', () => {
 
   test('are none until the session is loaded', async () => {
     const { chat } = fakeChat(server);
-    expect(chat.rights.value).toEqual({ mine: null, write: false, own: false });
+    expect(chat.rights.value).toEqual({ mine: null, write: false, own: false, audit: false });
     await settled();
     expect(chat.rights.value).toEqual(writer);
   });

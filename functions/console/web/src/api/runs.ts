@@ -2,7 +2,7 @@
 
 import type { RunRequest } from 'rethread';
 import type { Api } from './client';
-import type { InputEvent, Run, Thread } from './types';
+import type { InputEvent, Run, SentRequest, Thread } from './types';
 
 export interface StartOptions {
   /** Identifies the start, so that it can be repeated. */
@@ -42,6 +42,11 @@ export function cancelRun(api: Api, session: string, run: string): Promise<Threa
 
 export function readRun(api: Api, session: string, run: string): Promise<Run> {
   return api.runs.get(session, run);
+}
+
+/** What the agent of a run was sent, as far as the deployment keeps it. */
+export function readRequests(api: Api, session: string, run: string): Promise<SentRequest[]> {
+  return api.runs.requests(session, run).all();
 }
 
 /** The newest items of a thread, oldest first, with its session and queue. */

@@ -9,6 +9,7 @@ export type {
   Rewound,
   Run,
   RunError,
+  SentRequest,
   Session,
   SessionStatus,
   Share,

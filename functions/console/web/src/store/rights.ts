@@ -10,17 +10,21 @@ export interface Rights {
   write: boolean;
   /** What only the owner may do: rename, delete, fork, export, share, delete artifacts. */
   own: boolean;
+  /** Read what agents were sent, which guests may not. */
+  audit: boolean;
 }
 
-const NONE: Rights = { mine: null, write: false, own: false };
-const OWNER: Rights = { mine: true, write: true, own: true };
-const WRITER: Rights = { mine: false, write: true, own: false };
-const READER: Rights = { mine: false, write: false, own: false };
+const NONE: Rights = { mine: null, write: false, own: false, audit: false };
+const OWNER: Rights = { mine: true, write: true, own: true, audit: true };
+const WRITER: Rights = { mine: false, write: true, own: false, audit: false };
+const READER: Rights = { mine: false, write: false, own: false, audit: false };
+const ADMIN: Rights = { ...READER, audit: true };
 
 /** The rights to a session; none until it is known. The same rights are the same object. */
 export function rightsOf(session: ListedSession | null): Rights {
   if (!session) return NONE;
   const { access } = session; // absent for the owner
   if (access === undefined) return OWNER;
+  if (access === 'admin') return ADMIN;
   return access === 'write' ? WRITER : READER;
 }

@@ -1,6 +1,7 @@
 // The turns of a chat, for developers.
 
 import { options, type VNode } from 'preact';
+import { problem } from './fake-api';
 import { endRun, having, rewindTo, serveLogs } from './logs';
 import { expect, type Page, screen, test, vi, waitFor, within } from './page';
 import { saying, type World } from './world';
@@ -81,7 +82,6 @@ test('a turn tells its run, its changes of the state, its writers and its events
   await open(page, row);
   expect(page.path).toBe(`/s/${id}/turns?turn=one`);
   expect(steps(row)).toEqual([
-    ['Queued', 'not recorded'],
     ['Started', '+20 ms'],
     ['First output', '+700 ms'],
     ['look_up', '+700 ms, took 1.2 s'],
@@ -120,6 +120,81 @@ test('a turn tells its run, its changes of the state, its writers and its events
   expect(await navigator.clipboard.readText()).toBe(raw);
 });
 
+test('a turn tells how long its input waited, and what its agent was sent', async ({
+  api,
+  page,
+}) => {
+  serveLogs(api);
+  const { id } = api.createSession({ name: 'Waited' });
+  api.append(id, 'one', { ...saying('user', 'Where to?'), created_time: AT });
+  endRun(api, id, 'one', {
+    queued_time: AT - 4000,
+    started_time: AT,
+    ended_time: AT + 1000,
+  });
+  const body = '{"model":"m","tools":[]}';
+  const sent = {
+    method: 'POST',
+    path: '/v1/responses',
+    sent_time: AT + 20,
+    expires_time: AT + 9e8,
+  };
+  let kept = false;
+  api.on('GET /sessions/{session_id}/runs/{run_id}/requests', () => {
+    if (!kept) return problem(404, 'no such run');
+    const data = [
+      { ...sent, number: 1, body, size: body.length },
+      { ...sent, number: 2, body: '{"model', size: 300_000, cut: true as const },
+    ];
+    return [200, { data, meta: { next_cursor: null } }];
+  });
+  page.open(`/s/${id}/turns`);
+  await waitFor(() => expect(rows()).toHaveLength(1));
+  const row = await open(page, rows()[0]);
+  expect(steps(row)).toEqual([
+    ['Queued', '+0 ms, waited 4.0 s'],
+    ['Started', '+4.0 s'],
+    ['First output', 'not recorded'],
+    ['Ended', '+5.0 s'],
+  ]);
+  const requests = within(row).getByRole('region', { name: 'Requests' });
+  const asked = () => api.askedFor('GET /sessions/{session_id}/runs/{run_id}/requests').length;
+  expect(asked()).toBe(0);
+  await page.user.click(within(requests).getByRole('button', { name: 'Show' }));
+  await waitFor(() => expect(within(requests).getByRole('alert')).toBeVisible());
+  kept = true;
+  await page.user.click(within(requests).getByRole('button', { name: 'Try again' }));
+  await waitFor(() => expect(within(requests).getAllByTestId('sent')).toHaveLength(2));
+  const [first, second] = within(requests).getAllByTestId('sent');
+  await page.user.click(summary(first));
+  await waitFor(() => expect(first?.querySelector('pre')).toHaveTextContent('"tools": []'));
+  await page.user.click(within(first as HTMLElement).getByRole('button', { name: 'Copy body' }));
+  expect(await navigator.clipboard.readText()).toBe(body);
+  expect(summary(second)).toHaveTextContent('POST /v1/responses300,000 bytes, cut');
+  await page.user.click(summary(second));
+  await waitFor(() => expect(second?.querySelector('pre')).toHaveTextContent('{"model'));
+});
+
+test('guests are not offered what the agent was sent, admins are', async ({ api, page }) => {
+  serveLogs(api);
+  for (const [access, offered] of [
+    ['read', false],
+    ['write', false],
+    ['admin', true],
+  ] as const) {
+    const { id } = api.createSession({ name: access, access });
+    api.append(id, 'one', saying('user', 'Where to?'));
+    endRun(api, id, 'one', {});
+    page.open(`/s/${id}/turns`);
+    await waitFor(() => expect(rows()).toHaveLength(1));
+    const row = await open(page, rows()[0]);
+    expect(within(row).getByRole('region', { name: 'Run' })).toBeVisible();
+    expect(within(row).queryAllByRole('region', { name: 'Requests' })).toHaveLength(
+      offered ? 1 : 0,
+    );
+  }
+});
+
 test('without a run, times are not recorded, and rewinds stand between the turns', async ({
   api,
   page,
@@ -141,12 +216,7 @@ test('without a run, times are not recorded, and rewinds stand between the turns
   expect(row.dataset.turn).toBe(first);
   await open(page, row);
   expect(within(row).getByText('No run is recorded here for this turn.')).toBeVisible();
-  expect(steps(row).map(([, time]) => time)).toEqual([
-    'not recorded',
-    'not recorded',
-    '+0 ms',
-    'not recorded',
-  ]);
+  expect(steps(row).map(([, time]) => time)).toEqual(['not recorded', '+0 ms', 'not recorded']);
   expect(screen.getByRole('link', { name: 'Wide view' })).toHaveAttribute(
     'href',
     expect.stringMatching(`/s/${id}/turns\\?turn=${first}$`),

@@ -28,6 +28,7 @@ export interface Waterfall {
 export function waterfallOf(trace: Trace): Waterfall {
   const { run, entries } = trace;
   const messages = messagesOf(trace);
+  const queued = run?.queued_time ?? null; // absent if its input did not wait
   const started = run?.started_time ?? null;
   const ended = run?.ended_time ?? null;
   const output = messages.find(({ role }) => role === 'agent');
@@ -43,7 +44,9 @@ export function waterfallOf(trace: Trace): Waterfall {
     failed: false,
   });
   const steps = [
-    moment('queued', 'Queued', null), // a run does not keep it
+    ...(queued === null
+      ? []
+      : [{ ...moment('queued', 'Queued', queued), took: since(queued, started) }]),
     moment('started', 'Started', started),
     moment('first', 'First output', first),
     ...calls.map((block): Step => {
@@ -53,7 +56,7 @@ export function waterfallOf(trace: Trace): Waterfall {
     }),
     { ...moment('ended', 'Ended', ended), failed: run?.status === 'failed' },
   ];
-  const times = [...entries.map((entry) => entry.created_time), started, ended];
+  const times = [...entries.map((entry) => entry.created_time), queued, started, ended];
   const known = times.filter((time) => time !== null);
   return {
     steps,

@@ -51,6 +51,7 @@ function Steps({ waterfall }: { waterfall: Waterfall }) {
 function timeOf({ kind, at, took }: Step, from: number): string {
   if (at === null) return 'not recorded';
   const after = `+${duration(at - from)}`;
+  if (kind === 'queued' && took !== null) return `${after}, waited ${duration(took)}`;
   if (kind !== 'call') return after;
   return `${after}, ${took === null ? 'duration not recorded' : `took ${duration(took)}`}`;
 }

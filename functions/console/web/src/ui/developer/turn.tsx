@@ -16,6 +16,7 @@ import { lazy } from '../kit/lazy';
 import { duration, exact } from '../kit/time';
 import { StateChanges } from './changes';
 import { Events } from './events';
+import { Requests } from './requests';
 import { RunView } from './run';
 import { Spending } from './spending';
 
@@ -97,6 +98,9 @@ function Body({ chat, log, trace }: Props) {
       )}
       <RunView trace={trace} />
       <Writers trace={trace} />
+      {trace.run?.mode === 'agent' && chat.rights.value.audit && (
+        <Requests session={chat.id} run={trace.run.id} />
+      )}
       <StateChanges log={log} trace={trace} />
       <Events trace={trace} />
       <p class="turn-actions">
