@@ -73,6 +73,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 			"ServiceScope": os.Getenv("SERVICE_SCOPE"), "ServiceClaim": os.Getenv("SERVICE_CLAIM"),
 			"AppStateWriters": os.Getenv("APP_STATE_WRITERS"),
 			"ConsolePrices":   os.Getenv("CONSOLE_PRICES"),
+			"TraceUrl":        os.Getenv("TRACE_URL"),
 		},
 		SignIn: host.SignIn{
 			Issuer: os.Getenv("JWT_ISSUER"), Audience: os.Getenv("JWT_AUDIENCE"),

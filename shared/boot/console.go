@@ -15,7 +15,7 @@ import (
 // folder of files, until Lambda stops it. It needs no table: WEBSOCKET_URL is the
 // Address at which the page watches sessions, STREAM_URL that from which it exports
 // them; JWT_ISSUER, CONSOLE_CLIENT_ID and
-// CONSOLE_SCOPE configure the sign-in, CONSOLE_PRICES what tokens cost. DEV_TOKEN_URL, set only on a developer's
+// CONSOLE_SCOPE configure the sign-in, CONSOLE_PRICES what tokens cost, TRACE_URL where traces are. DEV_TOKEN_URL, set only on a developer's
 // machine, issues tokens to anyone.
 func StartConsole(files fs.FS, folder string) {
 	ctx := context.Background()
@@ -45,7 +45,7 @@ func newConsole(files fs.FS, folder string, log *slog.Logger) (http.Handler, err
 			DevTokenURL: os.Getenv("DEV_TOKEN_URL"),
 			Issuer:      os.Getenv("JWT_ISSUER"), ClientID: os.Getenv("CONSOLE_CLIENT_ID"), Scope: os.Getenv("CONSOLE_SCOPE"),
 		},
-		Prices: os.Getenv("CONSOLE_PRICES"),
+		Prices: os.Getenv("CONSOLE_PRICES"), TraceURL: os.Getenv("TRACE_URL"),
 		Client: http.DefaultClient, Log: log,
 	})
 }

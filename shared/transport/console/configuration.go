@@ -3,6 +3,8 @@ package console
 import (
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
@@ -28,6 +30,7 @@ type configurationJSON struct {
 	WatchURL  string           `json:"watch_url"`
 	StreamURL string           `json:"stream_url,omitempty"`
 	SignIn    signInJSON       `json:"sign_in"`
+	TraceURL  string           `json:"trace_url,omitempty"`
 	Prices    map[string]price `json:"prices,omitempty"`
 }
 
@@ -53,8 +56,12 @@ func (c Config) configuration() (configuration, error) {
 	if err != nil {
 		return nil, err
 	}
+	if u, err := url.Parse(c.TraceURL); c.TraceURL != "" &&
+		(err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || !strings.Contains(c.TraceURL, "{trace_id}")) {
+		return nil, fmt.Errorf("%q is not the address of a trace with {trace_id}", c.TraceURL)
+	}
 	body, err := jsonx.Marshal(configurationJSON{
-		WatchURL: c.WatchURL, StreamURL: c.StreamURL, SignIn: signIn, Prices: prices,
+		WatchURL: c.WatchURL, StreamURL: c.StreamURL, SignIn: signIn, TraceURL: c.TraceURL, Prices: prices,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode the console's configuration: %w", err)

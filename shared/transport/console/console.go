@@ -28,6 +28,9 @@ type Config struct {
 	// JSON object: {"name": {"input": 1.25, "output": 10, "cached": 0.125}}. Without
 	// them the page shows no costs.
 	Prices string
+	// TraceURL is the address of a trace, with {trace_id} in place of its id; "" means
+	// that the page links to none.
+	TraceURL string
 	Client *http.Client // reads the endpoints of SignIn's issuer
 	Log    *slog.Logger
 }

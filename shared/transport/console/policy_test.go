@@ -63,6 +63,21 @@ func TestPrices(t *testing.T) {
 	}
 }
 
+func TestTraceURL(t *testing.T) {
+	c := config()
+	c.TraceURL = "https://traces.example/t/{trace_id}?v=1"
+	got := send(t, mustNew(t, c), http.MethodGet, "/console/config.json").Body.String()
+	if want := `"trace_url":"https://traces.example/t/{trace_id}?v=1"`; !strings.Contains(got, want) {
+		t.Errorf("the configuration is %s, without %s", got, want)
+	}
+	for _, broken := range []string{"https://traces.example", "javascript:alert({trace_id})", "/t/{trace_id}", "https:///{trace_id}"} {
+		c.TraceURL = broken
+		if _, err := console.New(c); err == nil {
+			t.Errorf("%s is accepted", broken)
+		}
+	}
+}
+
 func TestStreamURL(t *testing.T) {
 	c := config()
 	c.StreamURL = "https://stream.example/live"

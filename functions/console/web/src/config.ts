@@ -13,6 +13,8 @@ export interface Config {
   sign_in: SignIn;
   /** What tokens cost; absent if the deployer does not say. */
   prices?: Prices;
+  /** Address of a trace, with {trace_id} in place of its id; absent if there is none. */
+  trace_url?: string;
 }
 
 /** Dollars a million tokens, by the name of a model or an agent. */

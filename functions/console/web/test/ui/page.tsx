@@ -26,6 +26,7 @@ interface Opening {
   narrow?: boolean;
   signedIn?: boolean;
   prices?: Prices;
+  trace_url?: string;
 }
 
 export class Page {
@@ -39,14 +40,14 @@ export class Page {
   }
 
   /** Opens an address of the console, also a second time, as after a reload. */
-  open(path = '/', { narrow = false, signedIn = true, prices }: Opening = {}): void {
+  open(path = '/', { narrow = false, signedIn = true, prices, trace_url }: Opening = {}): void {
     this.leave();
     if (signedIn) localStorage.setItem('rethread.user', 'alice');
     vi.stubGlobal('fetch', this.api.fetch);
     vi.stubGlobal('WebSocket', this.api.WebSocket);
     equip({ narrow });
     history.replaceState(null, '', BASE + path);
-    const config = { ...CONFIG, ...(prices && { prices }) };
+    const config = { ...CONFIG, ...(prices && { prices }), ...(trace_url && { trace_url }) };
     this.app = new App(config, new DevAuth(CONFIG.sign_in.token_url));
     render(<Console app={this.app} />);
   }

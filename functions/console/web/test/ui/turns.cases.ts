@@ -175,6 +175,26 @@ test('a turn tells how long its input waited, and what its agent was sent', asyn
   await waitFor(() => expect(second?.querySelector('pre')).toHaveTextContent('{"model'));
 });
 
+test('a run links to its trace where the deployer says where traces are', async ({ api, page }) => {
+  serveLogs(api);
+  const { id } = api.createSession({ name: 'Traced' });
+  api.append(id, 'one', saying('user', 'Where to?'));
+  const trace_id = '4bf92f3577b34da6a3ce929d0e0e4736';
+  endRun(api, id, 'one', { trace_id });
+  const trace_url = 'https://traces.example/t/{trace_id}';
+  for (const [opening, links] of [
+    [{}, []],
+    [{ trace_url }, [`https://traces.example/t/${trace_id}`]],
+  ] as const) {
+    page.open(`/s/${id}/turns`, opening);
+    await waitFor(() => expect(rows()).toHaveLength(1));
+    const row = await open(page, rows()[0]);
+    const run = within(row).getByRole('region', { name: 'Run' });
+    const found = within(run).queryAllByRole('link', { name: 'Trace' });
+    expect(found.map((link) => link.getAttribute('href'))).toEqual(links);
+  }
+});
+
 test('guests are not offered what the agent was sent, admins are', async ({ api, page }) => {
   serveLogs(api);
   for (const [access, offered] of [

@@ -3,6 +3,7 @@
 import type { Run } from '../../api/types';
 import type { Trace } from '../../store/developer/traces';
 import { type Step, type Waterfall, waterfallOf } from '../../store/developer/waterfall';
+import { useApp } from '../context';
 import { duration } from '../kit/time';
 
 export function RunView({ trace }: { trace: Trace }) {
@@ -18,13 +19,26 @@ export function RunView({ trace }: { trace: Trace }) {
 }
 
 function Facts({ run }: { run: Run }) {
-  const { agent, mode, status, continuations = 0 } = run;
+  const { config } = useApp();
+  const { agent, mode, status, trace_id, continuations = 0 } = run;
   const lost = continuations === 1 ? '1 worker was lost' : `${continuations} workers were lost`;
   return (
     <p class="run-facts">
       <code dir="auto">{agent || 'default'}</code> <span>{mode}</span>{' '}
       <span>{status.replace('_', ' ')}</span>
       {continuations > 0 && <span> {lost}</span>}
+      {trace_id && config.trace_url && (
+        <>
+          {' '}
+          <a
+            href={config.trace_url.replaceAll('{trace_id}', trace_id)}
+            target="_blank"
+            rel="noreferrer"
+          >
+            Trace
+          </a>
+        </>
+      )}
     </p>
   );
 }
