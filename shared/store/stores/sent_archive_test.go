@@ -19,12 +19,12 @@ func TestSentRequests_archive(t *testing.T) {
 	limits, c, clock := keeping(quota.Limits{})
 	s := newStore(t, limits, clock)
 	mustCreate(t, s, alice, "s", nil)
-	to := mustRunning(t, s, "s", "r")
+	to := mustRunning(t, s, "r")
 	mustKeep(t, s, to, 1, `{ "spaced": "é" }`)
 	c.forward(time.Minute / 2)
 	mustKeep(t, s, to, 2, "later")
 	mustEnd(t, s, to.Ref, run.Completed, nil)
-	want, _ := mustSent(t, s, "s", "r", 9)
+	want, _ := mustSent(t, s, "r", 9)
 	doc := mustExport(t, s)
 
 	in := func(days int64) ([]stores.Option, *calendar) {
@@ -34,7 +34,7 @@ func TestSentRequests_archive(t *testing.T) {
 	t.Run("all of it", func(t *testing.T) {
 		opts, c := in(90)
 		moved := mustMove(t, doc, opts...)
-		got, _ := mustSent(t, moved, "s", "r", 9)
+		got, _ := mustSent(t, moved, "r", 9)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -43,21 +43,21 @@ func TestSentRequests_archive(t *testing.T) {
 		if after := bytesUsed(t, moved); after >= counted {
 			t.Errorf("%d bytes count, and %d when they have expired", counted, after)
 		}
-		wantSent(t, moved, "s", "r")
+		wantSent(t, moved, "r")
 	})
 	t.Run("for the days of the other deployment", func(t *testing.T) {
 		opts, c := in(1)
 		moved := mustMove(t, doc, opts...)
-		got, _ := mustSent(t, moved, "s", "r", 9)
+		got, _ := mustSent(t, moved, "r", 9)
 		if len(got) != 2 || time.Until(time.UnixMilli(got[1].ExpiresTime)) > day {
 			t.Errorf("got %+v", got)
 		}
 		c.forward(day + time.Minute)
-		wantSent(t, moved, "s", "r")
+		wantSent(t, moved, "r")
 	})
 	t.Run("nothing where nothing is kept", func(t *testing.T) {
 		opts, _ := in(0)
-		wantSent(t, mustMove(t, doc, opts...), "s", "r")
+		wantSent(t, mustMove(t, doc, opts...), "r")
 	})
 	t.Run("nothing that has expired", func(t *testing.T) {
 		c.forward(3*day + time.Minute)

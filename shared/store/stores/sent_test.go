@@ -31,11 +31,11 @@ func keeping(l quota.Limits) (stores.Option, *calendar, stores.Option) {
 	return stores.WithQuotas(l), c, stores.WithClock(c.now)
 }
 
-// mustRunning starts a run of a session and returns what its requests are kept of.
-func mustRunning(t testing.TB, s *stores.Store, session, id string) run.SentTo {
+// mustRunning starts a run of the session "s" and returns what its requests are kept of.
+func mustRunning(t testing.TB, s *stores.Store, id string) run.SentTo {
 	t.Helper()
-	mustStart(t, s, startOf(t, session, id, "hi"))
-	return mustSendTo(t, s, mustClaim(t, s, refOf(session, id), continuable("first", 2)))
+	mustStart(t, s, startOf(t, "s", id, "hi"))
+	return mustSendTo(t, s, mustClaim(t, s, refOf("s", id), continuable("first", 2)))
 }
 
 func mustSendTo(t testing.TB, s *stores.Store, ref run.Ref) run.SentTo {
@@ -61,9 +61,9 @@ func mustKeep(t testing.TB, s *stores.Store, to run.SentTo, n int, body string) 
 }
 
 // mustSent reads what the agent of a run was sent, page by page.
-func mustSent(t testing.TB, s *stores.Store, session, id string, limit int) (all []run.SentRequest, pages int) {
+func mustSent(t testing.TB, s *stores.Store, id string, limit int) (all []run.SentRequest, pages int) {
 	t.Helper()
-	q := run.SentQuery{Ref: refOf(session, id), Limit: limit}
+	q := run.SentQuery{Ref: refOf("s", id), Limit: limit}
 	for {
 		page, err := s.Runs.SentRequests(t.Context(), q)
 		if err != nil {
@@ -77,9 +77,9 @@ func mustSent(t testing.TB, s *stores.Store, session, id string, limit int) (all
 	}
 }
 
-func wantSent(t testing.TB, s *stores.Store, session, id string, want ...string) {
+func wantSent(t testing.TB, s *stores.Store, id string, want ...string) {
 	t.Helper()
-	all, _ := mustSent(t, s, session, id, 2)
+	all, _ := mustSent(t, s, id, 2)
 	got := []string{}
 	for _, r := range all {
 		got = append(got, fmt.Sprintf("%d.%d %s", r.Continuation, r.Number, r.Body))
@@ -94,23 +94,23 @@ func TestSentRequests(t *testing.T) {
 	limits, c, clock := keeping(quota.Limits{})
 	s := newStore(t, limits, clock)
 	mustCreate(t, s, alice, "s", nil)
-	to := mustRunning(t, s, "s", "r")
-	wantSent(t, s, "s", "r")
+	to := mustRunning(t, s, "r")
+	wantSent(t, s, "r")
 	mustKeep(t, s, to, 2, `{"two":"é"}`)
 	mustKeep(t, s, to, 1, `{"one":1}`)
 	c.forward(run.Lease + time.Second)
 	second := mustSendTo(t, s, mustClaim(t, s, refOf("s", "r"), continuable("second", 2)))
 	mustKeep(t, s, second, 1, "of another worker")
 	mustEnd(t, s, second.Ref, run.Completed, nil)
-	other := mustRunning(t, s, "s", "r2")
+	other := mustRunning(t, s, "r2")
 	mustKeep(t, s, other, 1, "of another run")
 	mustKeep(t, s, other, 1, "of another run") // as after a lost answer
 	mustEnd(t, s, other.Ref, run.Completed, nil)
 
 	t.Run("are in the order of sending", func(t *testing.T) {
-		wantSent(t, s, "s", "r", `0.1 {"one":1}`, `0.2 {"two":"é"}`, "1.1 of another worker")
-		wantSent(t, s, "s", "r2", "0.1 of another run")
-		all, pages := mustSent(t, s, "s", "r", 1)
+		wantSent(t, s, "r", `0.1 {"one":1}`, `0.2 {"two":"é"}`, "1.1 of another worker")
+		wantSent(t, s, "r2", "0.1 of another run")
+		all, pages := mustSent(t, s, "r", 1)
 		want := sentRequest(to, 1, `{"one":1}`)
 		want.ExpiresTime = all[0].ExpiresTime
 		if diff := cmp.Diff(want, all[0]); diff != "" || pages != 3 {
@@ -142,7 +142,7 @@ func TestSentRequests(t *testing.T) {
 	})
 	t.Run("stay after a rewind, and forks have none of before", func(t *testing.T) {
 		mustRewind(t, s, "s", "r2")
-		wantSent(t, s, "s", "r2", "0.1 of another run")
+		wantSent(t, s, "r2", "0.1 of another run")
 		mustFork(t, s, "s", "f", nil)
 		_, err := s.Runs.SentRequests(t.Context(), run.SentQuery{Ref: refOf("f", "r"), Limit: 1})
 		if !errors.Is(err, fault.Of(fault.NotFound)) {
@@ -151,9 +151,9 @@ func TestSentRequests(t *testing.T) {
 	})
 	t.Run("are not shown once they have expired", func(t *testing.T) {
 		c.forward(3*day - 30*time.Second) // a lease after the first ones
-		wantSent(t, s, "s", "r", "1.1 of another worker")
+		wantSent(t, s, "r", "1.1 of another worker")
 		c.forward(4 * time.Minute)
-		wantSent(t, s, "s", "r")
+		wantSent(t, s, "r")
 	})
 }
 
@@ -162,13 +162,13 @@ func TestSentRequests_large(t *testing.T) {
 	limits, _, clock := keeping(quota.Limits{})
 	s := newStore(t, limits, clock)
 	mustCreate(t, s, alice, "s", nil)
-	to := mustRunning(t, s, "s", "r")
+	to := mustRunning(t, s, "r")
 	const n = 17
 	body := letters(t, run.MaxSentBody-100) + strings.Repeat(`"`, 100) // escaped in JSON
 	for i := range n {
 		mustKeep(t, s, to, i+1, body)
 	}
-	all, pages := mustSent(t, s, "s", "r", 100)
+	all, pages := mustSent(t, s, "r", 100)
 	if len(all) != n || all[n-1].Body != body {
 		t.Fatalf("%d are kept, want %d", len(all), n)
 	}
@@ -195,11 +195,13 @@ func TestSentRequests_go_with_the_session_and_the_user(t *testing.T) {
 		left int // the count of the bytes, which ends with its day
 	}{
 		"deleted": {func(t *testing.T, s *stores.Store) {
+			t.Helper()
 			if err := s.Sessions.Delete(t.Context(), alice, "s"); err != nil {
 				t.Fatal(err)
 			}
 		}, 1},
 		"erased": {func(t *testing.T, s *stores.Store) {
+			t.Helper()
 			if _, err := s.Lifecycle.Erase(t.Context(), alice); err != nil {
 				t.Fatal(err)
 			}
@@ -211,7 +213,7 @@ func TestSentRequests_go_with_the_session_and_the_user(t *testing.T) {
 			limits, _, clock := keeping(quota.Limits{Bytes: 1 << 30})
 			s := stores.New(engine, limits, clock)
 			mustCreate(t, s, alice, "s", nil)
-			mustKeep(t, s, mustRunning(t, s, "s", "r"), 1, "{}")
+			mustKeep(t, s, mustRunning(t, s, "r"), 1, "{}")
 			if got := sentItems(t, engine); len(got) != 2 {
 				t.Fatalf("kept as %q", got)
 			}
@@ -228,7 +230,7 @@ func TestSentRequests_quota(t *testing.T) {
 	limits, c, clock := keeping(quota.Limits{Bytes: 300 << 10})
 	s := newStore(t, limits, clock)
 	mustCreate(t, s, alice, "s", nil)
-	to := mustRunning(t, s, "s", "r")
+	to := mustRunning(t, s, "r")
 	mustEnd(t, s, to.Ref, run.Completed, nil)
 	const size = 100 << 10
 	for i := range 5 {
@@ -262,7 +264,7 @@ func TestSentRequests_cost(t *testing.T) {
 		s := stores.New(meter.Around(memory.New(store.Schema())), stores.WithCodec(storetest.Codec()), stores.WithQuotas(l))
 		mustCreate(t, s, alice, "s", nil)
 		before := meter.Total()
-		to := mustRunning(t, s, "s", "r")
+		to := mustRunning(t, s, "r")
 		start = meter.Total().Sub(before)
 		before = meter.Total()
 		if s.Runs.KeepsRequests() {

@@ -31,8 +31,8 @@ type Config struct {
 	// TraceURL is the address of a trace, with {trace_id} in place of its id; "" means
 	// that the page links to none.
 	TraceURL string
-	Client *http.Client // reads the endpoints of SignIn's issuer
-	Log    *slog.Logger
+	Client   *http.Client // reads the endpoints of SignIn's issuer
+	Log      *slog.Logger
 }
 
 // New returns the handler of /, which redirects to the console, and of the
