@@ -81,7 +81,7 @@ func newDeps(ctx context.Context) (Deps, error) {
 	if err != nil {
 		return Deps{}, err
 	}
-	limits, err := quotas()
+	limits, err := Quotas(os.Getenv)
 	if err != nil {
 		return Deps{}, err
 	}

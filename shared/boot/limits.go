@@ -26,13 +26,14 @@ func retention(agents agentconfig.Agents) (session.Retention, error) {
 	return func(name string) int64 { return cmp.Or(agents.Retention(name), otherwise) }, nil
 }
 
-// quotas returns the limits per user; a variable that is unset or 0 means no limit.
-func quotas() (l quota.Limits, err error) {
+// Quotas returns the limits per user in an environment; a variable that is unset or 0
+// means no limit, and for KEEP_AGENT_REQUESTS that nothing is kept.
+func Quotas(getenv func(string) string) (l quota.Limits, err error) {
 	for variable, into := range map[string]*int64{
 		"MAX_SESSIONS": &l.Sessions, "MAX_RUNS": &l.Runs, "MAX_BYTES": &l.Bytes,
 		"MAX_STREAMS": &l.Streams, "KEEP_AGENT_REQUESTS": &l.RequestDays,
 	} {
-		text := os.Getenv(variable)
+		text := getenv(variable)
 		if text == "" {
 			continue
 		}

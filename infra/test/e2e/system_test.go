@@ -96,6 +96,7 @@ func testMoreRequests(t *testing.T, sys *e2e.System) {
 		group{"logs", testLogs},
 		group{"traces", testTraces},
 		group{"parameters", testParameters},
+		group{"sent to agents", testSent},
 		group{"services", testServices},
 	)
 }

@@ -149,6 +149,9 @@ func testTraces(t *testing.T, sys *e2e.System) {
 	work := collected.mustFind(t, "the run", func(s span) bool {
 		return s.Name == "run" && string(s.TraceId) == string(request.TraceId) && s.function == "RunnerFunction"
 	})
+	if got, want := alice.Get(session+"/runs/"+run).Want(200).Str("data.trace_id"), fmt.Sprintf("%x", work.TraceId); got != want {
+		t.Errorf("the run names the trace %s, want %s", got, want)
+	}
 	call := collected.mustFind(t, "the agent's call", below(work, "invoke_agent guide"))
 	for name, want := range map[string]string{
 		"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "guide",
