@@ -256,21 +256,30 @@ func TestSentRequests_quota(t *testing.T) {
 }
 
 // Keeping costs a write unit for each kilobyte, in a request of its own; a quota of bytes
-// adds one. Whoever keeps nothing pays nothing.
+// adds one. Starts and ends of runs cost the same, also once something is kept.
 func TestSentRequests_cost(t *testing.T) {
 	t.Parallel()
-	turn := func(l quota.Limits) (start, keep capacity.Usage) {
+	turns := func(l quota.Limits) (plain []capacity.Usage, keep capacity.Usage) {
 		meter := &capacity.Meter{}
 		s := stores.New(meter.Around(memory.New(store.Schema())), stores.WithCodec(storetest.Codec()), stores.WithQuotas(l))
 		mustCreate(t, s, alice, "s", nil)
-		before := meter.Total()
-		to := mustRunning(t, s, "r")
-		start = meter.Total().Sub(before)
-		before = meter.Total()
-		if s.Runs.KeepsRequests() {
-			mustKeep(t, s, to, 1, letters(t, 10<<10))
+		measure := func(f func()) capacity.Usage {
+			before := meter.Total()
+			f()
+			return meter.Total().Sub(before)
 		}
-		return start, meter.Total().Sub(before)
+		for _, id := range []string{"r", "r2"} {
+			var to run.SentTo
+			start := measure(func() { to = mustRunning(t, s, id) })
+			keep = measure(func() {
+				if s.Runs.KeepsRequests() {
+					mustKeep(t, s, to, 1, letters(t, 10<<10))
+				}
+			})
+			end := measure(func() { mustEnd(t, s, to.Ref, run.Completed, nil) })
+			plain = append(plain, start, end)
+		}
+		return plain, keep
 	}
 	for name, c := range map[string]struct {
 		with, without quota.Limits
@@ -283,10 +292,10 @@ func TestSentRequests_cost(t *testing.T) {
 			keep: capacity.Usage{Writes: 9, Requests: 2},
 		},
 	} {
-		plain, _ := turn(c.without)
-		start, keep := turn(c.with)
-		if diff := cmp.Diff(plain, start); diff != "" {
-			t.Errorf("%s: the start of a run (-without +with):\n%s", name, diff)
+		without, _ := turns(c.without)
+		with, keep := turns(c.with)
+		if diff := cmp.Diff(without, with); diff != "" || len(with) != 4 {
+			t.Errorf("%s: starts and ends of runs (-without +with):\n%s", name, diff)
 		}
 		if diff := cmp.Diff(c.keep, keep); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
