@@ -3,6 +3,7 @@ package boot_test
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"testing"
@@ -45,7 +46,8 @@ func TestRequests_can_be_fenced(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return answer.Body.(interface{ Close() error }).Close()
+			_, err = io.Copy(io.Discard, answer.Body) // until the handler has returned
+			return errors.Join(err, answer.Body.(interface{ Close() error }).Close())
 		},
 	} {
 		got = nil

@@ -14,6 +14,8 @@ import (
 	"github.com/rethread/rethread/infra/contract"
 	"github.com/rethread/rethread/infra/test/capacity"
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/memory"
@@ -26,12 +28,17 @@ var listRow = regexp.MustCompile("(?m)^\\| `GET (/[^`]*)`[^|]*\\| ([0-9]+) \\| (
 // TestLists_cost measures a page of each list of the API, as docs/costs.md has it.
 func TestLists_cost(t *testing.T) {
 	meter := &capacity.Meter{}
+	var of *stores.Store
 	s := newSystem(t, func(c *rest.Config) {
-		of := stores.New(meter.Around(memory.New(store.Schema())), stores.WithCodec(storetest.Codec()))
+		of = stores.New(meter.Around(memory.New(store.Schema())), stores.WithCodec(storetest.Codec()), stores.WithQuotas(quota.Limits{RequestDays: 1}))
 		c.Sessions, c.Artifacts, c.Tasks, c.Feedback, c.Idempotency, c.Grants, c.Shares = of.Sessions, of.Artifacts, of.Tasks, of.Feedback, of.Idempotency, of.Shares, of.Shares
 		c.Runs, c.Automations, c.Webhooks, c.Rewinds = of.Runs, of.Automations, of.Webhooks, of.History
 	})
 	ids := s.mustFillLists(t)
+	told := s.mustBeAtWork(t, of, "erin")
+	for i := range run.MaxSent {
+		mustKeep(t, of, told, run.SentRequest{Number: i + 1, Body: `{"input":"a question"}`})
+	}
 
 	page, err := os.ReadFile("../../../docs/costs.md")
 	if err != nil {
@@ -45,6 +52,8 @@ func TestLists_cost(t *testing.T) {
 		switch {
 		case strings.Contains(row[1], "shared=true"):
 			user = bob
+		case strings.HasSuffix(path, "/requests"):
+			user, at = "erin", "/sessions/"+told.SessionID+"/runs/"+told.RunID+"/requests"
 		case strings.HasSuffix(path, "/runs"):
 			user, at = "dave", strings.Replace(row[1], "{session_id}", "ran", 1)
 		case strings.HasSuffix(path, "/forks"):

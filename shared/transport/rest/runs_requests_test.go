@@ -26,16 +26,24 @@ type sentView struct {
 	ExpiresTime  int64 `json:"expires_time"`
 }
 
-// keepingSystem is a system that keeps what agents are sent, with a run of alice's session s.
+// keepingSystem is a system that keeps what agents are sent, with a run of alice's.
 func keepingSystem(t *testing.T) (s *system, all *stores.Store, to run.SentTo) {
 	t.Helper()
 	all = stores.New(memory.New(store.Schema()), stores.WithCodec(storetest.Codec()), stores.WithQuotas(quota.Limits{RequestDays: 1}))
 	s = newSystem(t, func(c *rest.Config) { useStore(c, all) })
-	s.mustCreate(t, alice, `{"id":"s"}`)
+	return s, all, s.mustBeAtWork(t, all, alice)
+}
+
+// mustBeAtWork creates the session s of a user, with a run that a worker has, and returns
+// what the worker's requests are kept of.
+func (s *system) mustBeAtWork(t *testing.T, all *stores.Store, user string) (to run.SentTo) {
+	t.Helper()
+	session := "s-" + user
+	s.mustCreate(t, user, `{"id":"`+session+`"}`)
 	started := decode[struct {
 		RunID string `json:"run_id"`
-	}](t, s.must(t, http.StatusAccepted, post(alice, "/sessions/s/runs", `{"input":"question"}`)))
-	to.Ref = run.Ref{UserID: alice, SessionID: "s", RunID: started.RunID}
+	}](t, s.must(t, http.StatusAccepted, post(user, "/sessions/"+session+"/runs", `{"input":"question"}`)))
+	to.Ref = run.Ref{UserID: user, SessionID: session, RunID: started.RunID}
 	if _, err := all.Runs.Claim(t.Context(), to.Ref, run.Claimant{Worker: "w", Continuations: func(string) int { return 0 }}); err != nil {
 		t.Fatal(err)
 	}
@@ -44,20 +52,26 @@ func keepingSystem(t *testing.T) (s *system, all *stores.Store, to run.SentTo) {
 		t.Fatal(err)
 	}
 	to.LogID = h.LogID
-	return s, all, to
+	return to
+}
+
+func mustKeep(t *testing.T, all *stores.Store, to run.SentTo, r run.SentRequest) {
+	t.Helper()
+	r.SentTime, r.Method, r.Path = 5, http.MethodPost, "/run"
+	if err := all.Runs.KeepRequest(t.Context(), to, r); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestListSentRequests(t *testing.T) {
 	s, all, to := keepingSystem(t)
-	path := "/sessions/s/runs/" + to.RunID + "/requests"
+	of := "/sessions/" + to.SessionID
+	path := of + "/runs/" + to.RunID + "/requests"
 	if got := decode[page[sentView]](t, s.must(t, http.StatusOK, get(alice, path))).Data; got == nil || len(got) > 0 {
 		t.Errorf("before any was sent: %v", got)
 	}
 	for n := range 3 {
-		r := run.SentRequest{Number: n + 1, SentTime: 5, Method: "POST", Path: "/run", Body: fmt.Sprintf(`{"n":%d}`, n), Size: 300_000, Cut: n == 2}
-		if err := all.Runs.KeepRequest(t.Context(), to, r); err != nil {
-			t.Fatal(err)
-		}
+		mustKeep(t, all, to, run.SentRequest{Number: n + 1, Body: fmt.Sprintf(`{"n":%d}`, n), Size: 300_000, Cut: n == 2})
 	}
 	for query, want := range map[string]int{"": 1, "?limit=1": 3, "?limit=2": 2} {
 		var got []sentView
@@ -73,15 +87,15 @@ func TestListSentRequests(t *testing.T) {
 		}
 	}
 	t.Run("refuses what cannot be", func(t *testing.T) {
-		s.mustRefuse(t, http.StatusNotFound, "", get(alice, "/sessions/s/runs/none/requests"))
+		s.mustRefuse(t, http.StatusNotFound, "", get(alice, of+"/runs/none/requests"))
 		s.mustRefuse(t, http.StatusBadRequest, "cursor", get(alice, path+"?cursor=x"))
 		s.mustRefuse(t, http.StatusBadRequest, "limit", get(alice, path+"?limit=0"))
 	})
 	t.Run("is for the owner and admins", func(t *testing.T) {
 		s.mustRefuse(t, http.StatusForbidden, "", get(bob, path))
 		for _, right := range []string{"read", "write"} {
-			s.must(t, http.StatusCreated, post(alice, "/sessions/s/shares", `{"user_id":"bob","access":"`+right+`"}`))
-			s.must(t, http.StatusOK, get(bob, "/sessions/s/runs/"+to.RunID))
+			s.must(t, http.StatusCreated, post(alice, of+"/shares", `{"user_id":"bob","access":"`+right+`"}`))
+			s.must(t, http.StatusOK, get(bob, of+"/runs/"+to.RunID))
 			refused := s.do(t, get(bob, path))
 			if code := decode[struct{ Code string }](t, refused).Code; refused.status != http.StatusForbidden || code != "right_required" {
 				t.Errorf("a guest who may %s: %d %s", right, refused.status, refused.body)
