@@ -22,9 +22,8 @@ const (
 // them.
 func (s *Stream) Close() []Event {
 	var out []Event
-	for _, e := range s.own {
-		it := s.items[e.ID]
-		w := &itemWriter{stream: s, it: it, event: e}
+	for _, it := range s.Items {
+		w := &itemWriter{stream: s, it: it}
 		w.closePart()
 		out = append(out, w.out...)
 	}

@@ -1,66 +1,50 @@
 package aguiconvert
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
-
-// sentItem is what was sent of an event.
-type sentItem struct {
-	parts []sentPart
-	open  int // index of the part in progress; -1 for none
-	done  bool
-}
-
-// sentPart is what was sent of a part: its text, or the JSON text of its arguments.
-type sentPart struct {
-	kind conversation.Kind
-	id   string // of the message or the call
-	text string
-}
 
 // itemWriter writes what is new in one event.
 type itemWriter struct {
 	stream *Stream
-	it     *sentItem
-	event  session.Event
-	pieces []conversation.Piece
-	whole  bool
+	it     *conversation.Item
 	out    []Event
 }
 
 func (w *itemWriter) add(e ...Event) { w.out = append(w.out, e...) }
 
-// extendedBy reports whether the pieces of an event only extend what was sent of it.
-func (it *sentItem) extendedBy(pieces []conversation.Piece) bool {
-	if len(pieces) < len(it.parts) {
-		return false
-	}
-	for i, sent := range it.parts {
-		if _, extends := sent.rest(pieces[i]); !extends || pieces[i].Kind != sent.kind {
-			return false
+func (w *itemWriter) write() {
+	if w.continues() {
+		for i, p := range w.it.Pieces {
+			w.piece(i, p)
+		}
+		if w.it.Whole() {
+			w.closePart()
 		}
 	}
-	return true
+	if w.it.Whole() {
+		w.finish()
+	}
 }
 
 // continues reports whether the event only extends what was sent. Otherwise, as when
 // an agent's final message differs from the streamed one, it sends the messages as
 // they are now: no event of AG-UI takes back a text.
 func (w *itemWriter) continues() bool {
-	if w.it.extendedBy(w.pieces) {
+	if w.it.Extended(w.it.Pieces, extends) {
 		return true
 	}
 	w.closePart()
 	thread := w.stream.Thread()
 	w.add(MessagesSnapshot(Messages(thread)))
-	w.stream.view = thread.View()
-	w.it.parts = nil
-	for i, p := range w.stream.view.Pieces(w.event) {
-		w.it.parts = append(w.it.parts, sentPart{kind: p.Kind, id: w.id(i, p), text: p.Text})
+	w.stream.View = thread.View()
+	w.it.Sent = nil
+	for i, p := range w.stream.View.Pieces(w.it.Event) {
+		w.it.Sent = append(w.it.Sent, conversation.Sent{Kind: p.Kind, ID: w.id(i, p), Text: p.Text})
 	}
 	return false
 }
@@ -69,7 +53,7 @@ func (w *itemWriter) continues() bool {
 func (w *itemWriter) id(i int, p conversation.Piece) string {
 	switch p.Kind {
 	case conversation.PieceText, conversation.PieceThought:
-		return conversation.MessageID(w.event, w.pieces, i)
+		return conversation.MessageID(w.it.Event, w.it.Pieces, i)
 	case conversation.PieceCall:
 		if !p.Interrupt {
 			return p.CallID
@@ -79,37 +63,42 @@ func (w *itemWriter) id(i int, p conversation.Piece) string {
 	return ""
 }
 
-// rest returns what a part has beyond what was sent of it; false if it does not begin
+// rest returns what a piece has beyond what was sent of it; false if it does not begin
 // with that. The arguments of a complete call have lost their white space.
-func (s sentPart) rest(p conversation.Piece) (string, bool) {
-	rest, ok := strings.CutPrefix(p.Text, s.text)
-	if !ok && s.kind == conversation.PieceCall && p.Kind == conversation.PieceCall {
-		return strings.CutPrefix(jsonx.Minified(p.Text), jsonx.Minified(s.text))
+func rest(sent conversation.Sent, p conversation.Piece) (string, bool) {
+	rest, ok := strings.CutPrefix(p.Text, sent.Text)
+	if !ok && p.Kind == conversation.PieceCall {
+		return strings.CutPrefix(jsonx.Minified(p.Text), jsonx.Minified(sent.Text))
 	}
 	return rest, ok
 }
 
+func extends(sent conversation.Sent, p conversation.Piece) bool {
+	_, ok := rest(sent, p)
+	return ok
+}
+
 // piece sends what is new in a part.
 func (w *itemWriter) piece(i int, p conversation.Piece) {
-	if i == len(w.it.parts) {
+	if i == len(w.it.Sent) {
 		w.begin(i, p)
 	}
-	sent := &w.it.parts[i]
-	rest, ok := sent.rest(p)
-	if !ok || rest == "" || sent.id == "" {
+	sent := &w.it.Sent[i]
+	delta, ok := rest(*sent, p)
+	if !ok || delta == "" || sent.ID == "" {
 		return
 	}
 	w.open(i)
-	switch sent.kind {
+	switch sent.Kind {
 	case conversation.PieceText:
-		w.add(textEvent("CONTENT", sent.id).with("delta", rest))
+		w.add(textEvent("CONTENT", sent.ID).with("delta", delta))
 	case conversation.PieceThought:
-		w.add(reasoningEvent("MESSAGE_CONTENT", sent.id).with("delta", rest))
+		w.add(reasoningEvent("MESSAGE_CONTENT", sent.ID).with("delta", delta))
 	case conversation.PieceCall:
-		w.add(Event{"type": "TOOL_CALL_ARGS", "toolCallId": sent.id, "delta": rest})
+		w.add(Event{"type": "TOOL_CALL_ARGS", "toolCallId": sent.ID, "delta": delta})
 	case conversation.PieceOther, conversation.PieceResponse, conversation.PieceFile:
 	}
-	sent.text = p.Text
+	sent.Text = p.Text
 }
 
 // begin sends the beginning of a part, or all of one that does not grow. A part that
@@ -119,16 +108,16 @@ func (w *itemWriter) begin(i int, p conversation.Piece) {
 	case conversation.PieceResponse:
 		w.closePart()
 		if !p.Interrupt {
-			w.add(result(conversation.ResultMessage(p, conversation.MessageID(w.event, w.pieces, i))))
+			w.add(result(conversation.ResultMessage(p, conversation.MessageID(w.it.Event, w.it.Pieces, i))))
 		}
 	case conversation.PieceOther, conversation.PieceFile:
 		w.closePart()
-		w.add(customPart(conversation.MessageID(w.event, w.pieces, i), p.Raw))
+		w.add(customPart(conversation.MessageID(w.it.Event, w.it.Pieces, i), p.Raw))
 	case conversation.PieceText, conversation.PieceThought, conversation.PieceCall:
 	}
-	sent := sentPart{kind: p.Kind, id: w.id(i, p)}
-	w.it.parts = append(w.it.parts, sent)
-	if sent.id != "" {
+	sent := conversation.Sent{Kind: p.Kind, ID: w.id(i, p)}
+	w.it.Sent = append(w.it.Sent, sent)
+	if sent.ID != "" {
 		w.open(i)
 	}
 }
@@ -136,68 +125,60 @@ func (w *itemWriter) begin(i int, p conversation.Piece) {
 // open makes a part the one in progress. A part that was in progress before begins
 // again under its id, to which readers add.
 func (w *itemWriter) open(i int) {
-	if w.it.open == i {
+	sent := &w.it.Sent[i]
+	if sent.Open {
 		return
 	}
 	w.closePart()
-	w.it.open = i
-	sent := w.it.parts[i]
-	switch sent.kind {
+	sent.Open = true
+	switch sent.Kind {
 	case conversation.PieceText:
-		w.add(textEvent("START", sent.id).with("role", conversation.Assistant))
+		w.add(textEvent("START", sent.ID).with("role", conversation.Assistant))
 	case conversation.PieceThought:
-		w.add(reasoningEvent("START", sent.id), reasoningEvent("MESSAGE_START", sent.id).with("role", conversation.Reasoning))
+		w.add(reasoningEvent("START", sent.ID), reasoningEvent("MESSAGE_START", sent.ID).with("role", conversation.Reasoning))
 	case conversation.PieceCall:
-		at := conversation.Parent(w.pieces, i)
+		at := conversation.Parent(w.it.Pieces, i)
 		w.add(Event{
-			"type": "TOOL_CALL_START", "toolCallId": sent.id, "toolCallName": w.pieces[i].Name,
-			"parentMessageId": conversation.MessageID(w.event, w.pieces, at),
+			"type": "TOOL_CALL_START", "toolCallId": sent.ID, "toolCallName": w.it.Pieces[i].Name,
+			"parentMessageId": conversation.MessageID(w.it.Event, w.it.Pieces, at),
 		})
 	case conversation.PieceOther, conversation.PieceResponse, conversation.PieceFile:
 	}
 }
 
-// close ends the part in progress of a complete event.
-func (w *itemWriter) close() {
-	if w.whole {
-		w.closePart()
-	}
-}
-
+// closePart ends the part in progress, if there is one.
 func (w *itemWriter) closePart() {
-	if w.it.open < 0 {
+	i := slices.IndexFunc(w.it.Sent, func(s conversation.Sent) bool { return s.Open })
+	if i < 0 {
 		return
 	}
-	sent := w.it.parts[w.it.open]
-	switch sent.kind {
+	sent := &w.it.Sent[i]
+	switch sent.Kind {
 	case conversation.PieceText:
-		w.add(textEvent("END", sent.id))
+		w.add(textEvent("END", sent.ID))
 	case conversation.PieceThought:
-		w.add(reasoningEvent("MESSAGE_END", sent.id), reasoningEvent("END", sent.id))
+		w.add(reasoningEvent("MESSAGE_END", sent.ID), reasoningEvent("END", sent.ID))
 	case conversation.PieceCall:
-		w.add(Event{"type": "TOOL_CALL_END", "toolCallId": sent.id})
+		w.add(Event{"type": "TOOL_CALL_END", "toolCallId": sent.ID})
 	case conversation.PieceOther, conversation.PieceResponse, conversation.PieceFile:
 	}
-	w.it.open = -1
+	sent.Open = false
 }
 
 // finish sends what takes effect with the complete event.
 func (w *itemWriter) finish() {
-	w.it.done = true
-	r := conversation.RecordOf(w.event)
+	w.it.Done = true
+	r := conversation.RecordOf(w.it.Event)
 	for _, a := range r.Activities {
 		w.add(activitySnapshot(a))
 	}
 	for _, c := range r.Custom {
 		w.add(custom(c.Name, c.Value))
 	}
-	if len(w.event.ArtifactDelta) > 0 {
-		w.add(custom(CustomArtifacts, w.event.ArtifactDelta))
+	if len(w.it.Event.ArtifactDelta) > 0 {
+		w.add(custom(CustomArtifacts, w.it.Event.ArtifactDelta))
 	}
-	if w.stream.included[w.event.ID] {
-		return
-	}
-	if changed := w.stream.state.Change(w.event.StateDelta); changed != nil {
+	if changed := w.stream.Changed(w.it.Event); changed != nil {
 		w.add(stateDelta(changed))
 	}
 }

@@ -5,66 +5,49 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
 
-// sentPart is what was sent of a part.
-type sentPart struct {
-	kind conversation.Kind
-	id   string // of a text or a call
-	name string
-	text string
-	open bool
-}
-
-// continues reports whether the event only extends what was sent. A call may differ:
-// its complete input replaces what was streamed.
-func (it *item) continues() bool {
-	if len(it.pieces) < len(it.parts) {
-		return false
-	}
-	for i, sent := range it.parts {
-		p := it.pieces[i]
-		grown, extends := strings.CutPrefix(p.Text, sent.text)
-		switch {
-		case p.Kind != sent.kind, p.Kind == conversation.PieceCall && (p.CallID != sent.id || p.Name != sent.name):
-			return false
-		case p.Kind == conversation.PieceText || p.Kind == conversation.PieceThought:
-			if !extends || grown != "" && !sent.open {
-				return false
-			}
-		}
+// extends reports whether a piece extends what was sent of it. A call may differ: its
+// complete input replaces what was streamed.
+func extends(sent conversation.Sent, p conversation.Piece) bool {
+	grown, ok := strings.CutPrefix(p.Text, sent.Text)
+	switch p.Kind {
+	case conversation.PieceCall:
+		return p.CallID == sent.ID && p.Name == sent.Name
+	case conversation.PieceText, conversation.PieceThought:
+		return ok && (grown == "" || sent.Open)
+	case conversation.PieceResponse, conversation.PieceFile, conversation.PieceOther:
 	}
 	return true
 }
 
 // item returns what is new in an item.
 func (s *Stream) item(i int) []Chunk {
-	it := s.items[i]
-	whole := it.event.Status != session.EventInProgress
+	it := s.Items[i]
+	whole := it.Whole()
 	var out []Chunk
-	for n, p := range it.pieces {
+	for n, p := range it.Pieces {
 		if !whole && (p.Kind == conversation.PieceResponse || p.Kind == conversation.PieceFile || p.Kind == conversation.PieceOther) {
 			return out // it does not grow, and a call before it is not complete yet
 		}
-		if n == len(it.parts) {
-			out = append(out, it.close(n)...)
+		if n == len(it.Sent) {
+			out = append(out, closeTexts(it.Sent)...)
 			out = append(out, s.begin(i, n, p)...)
 		}
-		out = append(out, it.parts[n].grow(p)...)
+		out = append(out, grow(&it.Sent[n], p)...)
 		if whole && p.Kind == conversation.PieceCall {
-			out = append(out, it.parts[n].complete(p, s.asked[p.CallID]))
+			out = append(out, complete(it.Sent[n], p, s.asked[p.CallID]))
 		}
 	}
 	if !whole {
 		return out
 	}
-	it.done = true
-	out = append(out, it.close(len(it.parts))...)
-	out = append(out, artifacts(it.event)...)
-	if s.state != nil && !s.included[it.event.ID] && s.state.Change(it.event.StateDelta) != nil {
-		out = append(out, Transient(DataState, s.state.Values()))
+	it.Done = true
+	out = append(out, closeTexts(it.Sent)...)
+	out = append(out, artifacts(it.Event)...)
+	if s.Changed(it.Event) != nil {
+		out = append(out, Transient(DataState, s.State.Values()))
 	}
 	return out
 }
@@ -72,7 +55,7 @@ func (s *Stream) item(i int) []Chunk {
 // begin returns the beginning of a part, or all of one that does not grow. An event
 // with more than responses is a step.
 func (s *Stream) begin(i, n int, p conversation.Piece) []Chunk {
-	it := s.items[i]
+	it := s.Items[i]
 	var out []Chunk
 	if p.Kind != conversation.PieceResponse && s.step != i {
 		if s.step >= 0 {
@@ -81,14 +64,14 @@ func (s *Stream) begin(i, n int, p conversation.Piece) []Chunk {
 		s.step = i
 		out = append(out, Chunk{"type": "start-step"})
 	}
-	sent := sentPart{kind: p.Kind, id: it.event.ID + ":" + strconv.Itoa(n)}
+	sent := conversation.Sent{Kind: p.Kind, ID: it.Event.ID + ":" + strconv.Itoa(n)}
 	switch p.Kind {
 	case conversation.PieceText:
-		out, sent.open = append(out, Chunk{"type": "text-start", "id": sent.id}), true
+		out, sent.Open = append(out, Chunk{"type": "text-start", "id": sent.ID}), true
 	case conversation.PieceThought:
-		out, sent.open = append(out, Chunk{"type": "reasoning-start", "id": sent.id}), true
+		out, sent.Open = append(out, Chunk{"type": "reasoning-start", "id": sent.ID}), true
 	case conversation.PieceCall:
-		sent.id, sent.name = p.CallID, p.Name
+		sent.ID, sent.Name = p.CallID, p.Name
 		s.calls[p.CallID] = true
 		out = append(out, Chunk{"type": "tool-input-start", "toolCallId": p.CallID, "toolName": p.Name, "dynamic": true})
 	case conversation.PieceResponse:
@@ -98,9 +81,9 @@ func (s *Stream) begin(i, n int, p conversation.Piece) []Chunk {
 	case conversation.PieceFile:
 		out = append(out, Chunk{"type": "file", "url": p.Address(), "mediaType": mediaType(p)})
 	case conversation.PieceOther:
-		out = append(out, Chunk{"type": DataPart, "id": sent.id, "data": p.Raw})
+		out = append(out, Chunk{"type": DataPart, "id": sent.ID, "data": p.Raw})
 	}
-	it.parts = append(it.parts, sent)
+	it.Sent = append(it.Sent, sent)
 	return out
 }
 
@@ -113,19 +96,19 @@ func mediaType(p conversation.Piece) string {
 
 // grow returns what a part has beyond what was sent of it. The arguments of a complete
 // call may be written otherwise; they are sent as a whole.
-func (sent *sentPart) grow(p conversation.Piece) []Chunk {
-	rest, ok := strings.CutPrefix(p.Text, sent.text)
+func grow(sent *conversation.Sent, p conversation.Piece) []Chunk {
+	rest, ok := strings.CutPrefix(p.Text, sent.Text)
 	if !ok || rest == "" {
 		return nil
 	}
-	sent.text = p.Text
-	switch sent.kind {
+	sent.Text = p.Text
+	switch sent.Kind {
 	case conversation.PieceText:
-		return []Chunk{{"type": "text-delta", "id": sent.id, "delta": rest}}
+		return []Chunk{{"type": "text-delta", "id": sent.ID, "delta": rest}}
 	case conversation.PieceThought:
-		return []Chunk{{"type": "reasoning-delta", "id": sent.id, "delta": rest}}
+		return []Chunk{{"type": "reasoning-delta", "id": sent.ID, "delta": rest}}
 	case conversation.PieceCall:
-		return []Chunk{{"type": "tool-input-delta", "toolCallId": sent.id, "inputTextDelta": rest}}
+		return []Chunk{{"type": "tool-input-delta", "toolCallId": sent.ID, "inputTextDelta": rest}}
 	case conversation.PieceResponse, conversation.PieceFile, conversation.PieceOther:
 	}
 	return nil
@@ -133,12 +116,12 @@ func (sent *sentPart) grow(p conversation.Piece) []Chunk {
 
 // complete returns the chunk with the whole input of a call. One that the agent itself
 // answers is executed by the provider, in the SDK's words.
-func (sent *sentPart) complete(p conversation.Piece, asked bool) Chunk {
+func complete(sent conversation.Sent, p conversation.Piece, asked bool) Chunk {
 	raw := json.RawMessage(p.Text)
 	if !json.Valid(raw) {
-		return sent.broken(p.Text)
+		return broken(sent, p.Text)
 	}
-	c := Chunk{"type": "tool-input-available", "toolCallId": sent.id, "toolName": sent.name, "dynamic": true, "input": raw}
+	c := Chunk{"type": "tool-input-available", "toolCallId": sent.ID, "toolName": sent.Name, "dynamic": true, "input": raw}
 	if !p.Waits && !asked {
 		c["providerExecuted"] = true
 	}
@@ -146,38 +129,27 @@ func (sent *sentPart) complete(p conversation.Piece, asked bool) Chunk {
 }
 
 // broken returns the chunk for a call whose input never became complete.
-func (sent *sentPart) broken(text string) Chunk {
+func broken(sent conversation.Sent, text string) Chunk {
 	return Chunk{
-		"type": "tool-input-error", "toolCallId": sent.id, "toolName": sent.name, "dynamic": true, "providerExecuted": true,
+		"type": "tool-input-error", "toolCallId": sent.ID, "toolName": sent.Name, "dynamic": true, "providerExecuted": true,
 		"input": text, "errorText": "The call was not completed.",
 	}
 }
 
-// close ends the texts in progress before a part.
-func (it *item) close(before int) []Chunk {
+// closeTexts ends the texts in progress among what was sent of an item.
+func closeTexts(of []conversation.Sent) []Chunk {
 	var out []Chunk
-	for i := range it.parts[:before] {
-		sent := &it.parts[i]
-		if !sent.open {
+	for i := range of {
+		sent := &of[i]
+		if !sent.Open {
 			continue
 		}
-		sent.open = false
+		sent.Open = false
 		kind := "text-end"
-		if sent.kind == conversation.PieceThought {
+		if sent.Kind == conversation.PieceThought {
 			kind = "reasoning-end"
 		}
-		out = append(out, Chunk{"type": kind, "id": sent.id})
-	}
-	return out
-}
-
-// unfinished returns the errors of calls in progress whose run is over.
-func (it *item) unfinished() []Chunk {
-	var out []Chunk
-	for _, sent := range it.parts {
-		if sent.kind == conversation.PieceCall {
-			out = append(out, sent.broken(sent.text))
-		}
+		out = append(out, Chunk{"type": kind, "id": sent.ID})
 	}
 	return out
 }

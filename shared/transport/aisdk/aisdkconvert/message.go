@@ -26,8 +26,8 @@ const (
 // in progress is left out, since the stream of that run has it; "" for none.
 func Messages(events []session.Event, inProgress string) []Message {
 	var out []Message
-	v := conversation.NewView()
-	s := newStream(v)
+	s := newStream(conversation.NewGrowth(conversation.History{}, nil, nil))
+	v := s.View
 	s.asked = asked(events, inProgress)
 	for _, t := range turnsOf(events) {
 		var said []Message

@@ -11,25 +11,12 @@ import (
 // Stream converts the events of a run, while they grow, to the chunks of the message
 // that shows them.
 type Stream struct {
-	view *conversation.View
-	// state is what the front end has; nil sends none.
-	state    *conversation.State
-	included map[string]bool // events whose changes are part of the state already
-	before   conversation.History
+	*conversation.Growth
 
-	items []*item
 	step  int             // index of the item that began the step in progress; -1 for none
 	calls map[string]bool // of the message
 	// asked has the calls of older runs that a person answers or has answered.
 	asked map[string]bool
-}
-
-// item is an event and what was sent of it.
-type item struct {
-	event  session.Event
-	pieces []conversation.Piece
-	parts  []sentPart
-	done   bool
 }
 
 // Start is where a stream begins.
@@ -48,11 +35,7 @@ type Start struct {
 // NewStream returns the stream of a run, and its first chunks. It returns
 // conversation.ErrOlder if the message began before the history.
 func NewStream(b Start) (*Stream, []Chunk, error) {
-	s := newStream(conversation.NewView())
-	s.state, s.before = b.State, b.Before
-	for _, e := range b.Included {
-		s.included[e.ID] = e.Status != session.EventInProgress
-	}
+	s := newStream(conversation.NewGrowth(b.Before, b.Included, b.State))
 	s.asked = asked(b.Before.Events, b.RunID)
 	turns := turnsOf(b.Before.Events)
 	answer := answerOf(turns, b.RunID)
@@ -67,10 +50,7 @@ func NewStream(b Start) (*Stream, []Chunk, error) {
 		out = append(out, Transient(DataState, b.State.Values()))
 	}
 	for _, t := range turns {
-		if t.answer != answer { // another message, whose calls are not this one's
-			for _, e := range slices.Concat(t.inputs, t.outputs) {
-				s.view.Pieces(e)
-			}
+		if t.answer != answer {
 			continue
 		}
 		older := s.input(t)
@@ -113,20 +93,8 @@ func uncertain(e session.Event) bool {
 	return !conversation.Certain(conversation.NewView().Pieces(e))
 }
 
-// Before replaces the history before the run's output, by the whole one if Update asks
-// for it.
-func (s *Stream) Before(h conversation.History) {
-	s.before, s.view = h, conversation.NewView()
-	for _, e := range h.Events {
-		s.view.Pieces(e)
-	}
-	for _, it := range s.items {
-		it.pieces = s.view.Pieces(it.event)
-	}
-}
-
-func newStream(v *conversation.View) *Stream {
-	return &Stream{view: v, included: map[string]bool{}, step: -1, calls: map[string]bool{}}
+func newStream(g *conversation.Growth) *Stream {
+	return &Stream{Growth: g, step: -1, calls: map[string]bool{}}
 }
 
 // asked returns the calls that a person has answered or has to answer, apart from those
@@ -143,7 +111,7 @@ func asked(events []session.Event, inProgress string) map[string]bool {
 func (s *Stream) input(t *turn) []Chunk {
 	var out []Chunk
 	for _, e := range t.inputs {
-		for _, p := range s.view.Pieces(e) {
+		for _, p := range s.View.Pieces(e) {
 			if p.Kind == conversation.PieceResponse && s.calls[p.CallID] {
 				out = append(out, output(p.CallID, p.Value))
 			}
@@ -154,10 +122,12 @@ func (s *Stream) input(t *turn) []Chunk {
 
 // whole returns the chunks of a turn that is over.
 func (s *Stream) whole(t *turn) []Chunk {
-	state := s.state
-	s.state = nil
-	out := append(s.outputs(t.outputs), s.end()...)
-	s.state = state
+	state := s.State
+	s.State = nil
+	var out []Chunk
+	s.Grow(t.outputs, func(i int) { out = append(out, s.update(i)...) })
+	out = append(out, s.end()...)
+	s.State = state
 	return out
 }
 
@@ -167,17 +137,22 @@ func (s *Stream) end() []Chunk {
 	if s.step >= 0 {
 		out = append(out, Chunk{"type": "finish-step"})
 	}
-	s.items, s.step = nil, -1
+	s.Items, s.step = nil, -1
 	return out
 }
 
 // Close ends the parts in progress, for a stream that ends without completing them.
 func (s *Stream) Close() []Chunk {
 	var out []Chunk
-	for _, it := range s.items {
-		if !it.done {
-			out = append(out, it.close(len(it.parts))...)
-			out = append(out, it.unfinished()...)
+	for _, it := range s.Items {
+		if it.Done {
+			continue
+		}
+		out = append(out, closeTexts(it.Sent)...)
+		for _, sent := range it.Sent {
+			if sent.Kind == conversation.PieceCall { // its run is over
+				out = append(out, broken(sent, sent.Text))
+			}
 		}
 	}
 	return out
@@ -186,46 +161,28 @@ func (s *Stream) Close() []Chunk {
 // Update returns the chunks that bring the reader to the run's events; inputs among
 // them are left out. It returns conversation.ErrOlder, and changes nothing, if the ids of
 // calls depend on older events than those before the run.
-func (s *Stream) Update(events []session.Event) ([]Chunk, error) {
-	outputs := slices.DeleteFunc(slices.Clone(events), conversation.IsInput)
-	for i, e := range outputs {
-		if s.before.Partial && (i >= len(s.items) || !s.items[i].done) && uncertain(e) {
-			return nil, conversation.ErrOlder
-		}
-	}
-	return s.outputs(outputs), nil
-}
-
-func (s *Stream) outputs(events []session.Event) []Chunk {
-	var out []Chunk
-	for i, e := range events {
-		if i == len(s.items) {
-			s.items = append(s.items, &item{})
-		}
-		if it := s.items[i]; !it.done {
-			it.event, it.pieces = e, s.view.Pieces(e)
-			out = append(out, s.update(i)...)
-		}
-	}
-	return out
+func (s *Stream) Update(events []session.Event) (out []Chunk, err error) {
+	err = s.Growth.Update(events, nil, func(i int) { out = append(out, s.update(i)...) })
+	return out, err
 }
 
 // update returns what is new in an item. A part that no longer begins with what was sent
 // of it, as when an agent's final message differs from the streamed one, takes back its
 // step and sends it again; one of an earlier step stays as it was sent.
 func (s *Stream) update(i int) []Chunk {
-	if s.items[i].continues() {
+	it := s.Items[i]
+	if it.Extended(it.Pieces, extends) {
 		return s.item(i)
 	}
 	if s.step < 0 || i < s.step {
-		s.items[i].done = true
-		return s.items[i].close(len(s.items[i].parts))
+		it.Done = true
+		return closeTexts(it.Sent)
 	}
 	out := []Chunk{{"type": "reset-step"}}
-	for j := s.step; j < len(s.items); j++ {
-		s.items[j].parts, s.items[j].done = nil, false
+	for _, again := range s.Items[s.step:] {
+		again.Sent, again.Done = nil, false
 	}
-	for j := s.step; j < len(s.items); j++ {
+	for j := s.step; j < len(s.Items); j++ {
 		out = append(out, s.item(j)...)
 	}
 	return out
@@ -236,27 +193,24 @@ func (s *Stream) update(i int) []Chunk {
 // the agent has ended without a response, is sent again as one.
 func (s *Stream) Finish(r run.Run) []Chunk {
 	open := map[string]bool{}
-	for _, c := range s.view.Open(func(string) bool { return r.Status == run.Completed }) {
+	for _, c := range s.View.Open(func(string) bool { return r.Status == run.Completed }) {
 		open[c.ID] = true
 	}
 	waits, out := false, []Chunk(nil)
-	for _, it := range s.items {
-		for i, p := range it.pieces {
-			if p.Kind != conversation.PieceCall || !open[p.CallID] || !it.done {
+	for _, it := range s.Items {
+		for i, p := range it.Pieces {
+			if p.Kind != conversation.PieceCall || !open[p.CallID] || !it.Done {
 				continue
 			}
 			waits = true
-			if !p.Waits && i < len(it.parts) {
-				c := it.parts[i].complete(p, true)
+			if !p.Waits && i < len(it.Sent) {
+				c := complete(it.Sent[i], p, true)
 				c["providerExecuted"] = false
 				out = append(out, c)
 			}
 		}
 	}
-	outputs := make([]session.Event, len(s.items))
-	for i, it := range s.items {
-		outputs[i] = it.event
-	}
+	outputs := s.Events()
 	out = append(out, s.end()...)
 	return append(out, outcome(r, outputs, waits))
 }
