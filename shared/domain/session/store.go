@@ -162,7 +162,5 @@ type Store interface {
 	// fault.Conflict if ExpectedSeq is not the head or an id was used for other
 	// content.
 	Append(ctx context.Context, a Append) (stored []Event, appended int, err error)
-	// Events reads a page. It returns fault.Conflict if the previous page was read in
-	// an earlier epoch.
-	Events(ctx context.Context, userID, id string, q EventQuery) (EventPage, error)
+	Reader
 }

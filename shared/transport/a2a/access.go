@@ -7,31 +7,18 @@ import (
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// recheckGuest returns an error if the caller may no longer do the action with
-// a task in another user's session.
-func (h *handler) recheckGuest(ctx context.Context, link task.Link, a access.Action) error {
-	permission, err := h.Gate.Permission(ctx, access.CallerOf(ctx), link.SessionID, a)
-	switch {
-	case err == nil && permission.Owner == link.UserID:
-		return nil
-	case err == nil, errors.Is(err, fault.Of(fault.NotFound)): // another session has the id now
+// recheck returns an error if the caller may no longer do the action with a task: the
+// permission of a guest may have ended since the request or the stream began.
+func (h *handler) recheck(ctx context.Context, link task.Link, a access.Action) error {
+	err := h.RecheckFor(ctx, link.UserID, link.SessionID, a)
+	if isMissing(err) { // another session may have the id now
 		return lib.ErrTaskNotFound
 	}
 	return contextError(err)
-}
-
-// recheckWatch returns an error if a stream must not send what was just read: a
-// guest's permission may have ended since the stream began.
-func (h *handler) recheckWatch(ctx context.Context, link task.Link) error {
-	if link.UserID == access.CallerOf(ctx).UserID {
-		return nil
-	}
-	return h.recheckGuest(ctx, link, access.Watch)
 }
 
 // onlyReadable drops tasks in sessions that the caller may not read any longer.
@@ -44,7 +31,7 @@ func (h *handler) onlyReadable(ctx context.Context, links []task.Link) ([]task.L
 		case l.UserID == access.CallerOf(ctx).UserID:
 			may = true
 		case !known:
-			err := h.recheckGuest(ctx, l, access.ReadTasks)
+			err := h.recheck(ctx, l, access.ReadTasks)
 			if err != nil && !errors.Is(err, lib.ErrTaskNotFound) && !errors.Is(err, lib.ErrUnauthorized) {
 				return nil, err
 			}

@@ -12,7 +12,7 @@ import (
 func (h *handler) target(ctx context.Context, link task.Link) follow.Target {
 	return follow.Target{
 		UserID: link.UserID, SessionID: link.SessionID, Runs: link.Runs, After: link.After, Caller: access.CallerOf(ctx),
-		Recheck: func(ctx context.Context) error { return h.recheckWatch(ctx, link) },
+		Recheck: func(ctx context.Context) error { return h.recheck(ctx, link, access.Watch) },
 	}
 }
 

@@ -40,8 +40,8 @@ func (h *handler) GetTask(ctx context.Context, req *lib.GetTaskRequest) (*lib.Ta
 		return nil, err
 	}
 	t, err := h.load(ctx, link)
-	if err == nil && link.UserID != access.CallerOf(ctx).UserID {
-		err = h.recheckGuest(ctx, link, access.ReadTasks)
+	if err == nil {
+		err = h.recheck(ctx, link, access.ReadTasks)
 	}
 	if err != nil {
 		return nil, err

@@ -47,8 +47,7 @@ func (h *handler) loadEvents(ctx context.Context, link task.Link) (*lib.Task, []
 func (h *handler) events(ctx context.Context, link task.Link) ([]session.Event, error) {
 	var out []session.Event
 	q := session.EventQuery{View: session.Effective, After: link.After, Limit: session.DefaultPage}
-	for {
-		page, err := h.Sessions.Events(ctx, link.UserID, link.SessionID, q)
+	for page, err := range session.Pages(ctx, h.Sessions, link.UserID, link.SessionID, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -56,11 +55,11 @@ func (h *handler) events(ctx context.Context, link task.Link) ([]session.Event, 
 			return !slices.Contains(link.Runs, e.InvocationID)
 		})
 		out = append(out, mine...)
-		if page.Next == nil || len(mine) == 0 && len(link.Runs) == 1 {
-			return out, nil
+		if len(mine) == 0 && len(link.Runs) == 1 {
+			break
 		}
-		q.Resume = *page.Next
 	}
+	return out, nil
 }
 
 // loadSaved returns a task that was stored as a whole, or what a fork copied.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
@@ -65,22 +64,11 @@ func (h *handler) tryRewind(ctx context.Context, m *lib.Message, before string) 
 	if err := ids.Check("message.metadata."+a2aconvert.RewindKey, before); err != nil {
 		return nil, err
 	}
-	var done session.Rewound
-	owner := ""
-	err := h.Do(ctx, m.ContextID, access.Rewind, func(p access.Permission) error {
-		owner = p.Owner
-		req, err := p.Rewind(session.Rewind{
-			SessionID: m.ContextID, UserID: p.Owner, Before: before, Nonce: h.NewID(),
-		})
-		if err == nil {
-			done, err = h.Rewinds.Rewind(ctx, req)
-		}
-		return err
-	})
+	done, err := h.Rewind(ctx, m.ContextID, before, false)
 	if err != nil {
 		return nil, err
 	}
-	events, err := h.reader().Effective(ctx, owner, m.ContextID)
+	events, err := session.ReadEffective(ctx, h.Sessions, done.Owner, m.ContextID, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +81,7 @@ func (h *handler) tryRewind(ctx context.Context, m *lib.Message, before string) 
 		History:  a2aconvert.History(m.ContextID, events),
 		Metadata: map[string]any{a2aconvert.InvocationKey: done.Event.InvocationID, a2aconvert.RewindKey: before},
 	}
-	if err := h.save(ctx, owner, t); err != nil {
+	if err := h.save(ctx, done.Owner, t); err != nil {
 		return nil, fmt.Errorf("the session was rewound, but the task is not saved: %w", err)
 	}
 	return t, nil

@@ -7,6 +7,7 @@ import (
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/transport/a2a/a2aconvert"
@@ -78,7 +79,7 @@ func (s *stream) follow(ctx context.Context) (*lib.Task, bool) {
 	}
 	t, events, err := s.loadEvents(ctx, s.link)
 	if err == nil {
-		err = s.recheckWatch(ctx, s.link)
+		err = s.recheck(ctx, s.link, access.Watch)
 	}
 	if err != nil {
 		s.fail(ctx, err)

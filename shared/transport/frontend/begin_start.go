@@ -99,7 +99,7 @@ func (b *Beginning) addState(ctx context.Context, of session.Session, p access.P
 // rewind rewinds the session before an invocation. Another request that did the same
 // has changed what the plan was made for.
 func (b *Beginning) rewind(ctx context.Context, before string) error {
-	err := b.Rewind(ctx, b.In.SessionID, before, b.In.OnActive == run.CancelAndMerge)
+	_, err := b.Rewind(ctx, b.In.SessionID, before, b.In.OnActive == run.CancelAndMerge)
 	if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Conflict)) {
 		return fmt.Errorf("%w: %w", errAgain, err)
 	}
@@ -108,14 +108,23 @@ func (b *Beginning) rewind(ctx context.Context, before string) error {
 
 // Rewind rewinds a session before an invocation; cancel ends a run in progress, which is
 // a conflict otherwise.
-func (s *Server) Rewind(ctx context.Context, id, before string, cancel bool) error {
-	return s.Do(ctx, id, access.Rewind, func(p access.Permission) error {
+func (s *Server) Rewind(ctx context.Context, id, before string, cancel bool) (done Rewound, err error) {
+	err = s.Do(ctx, id, access.Rewind, func(p access.Permission) error {
+		done.Owner = p.Owner
 		req, err := p.Rewind(session.Rewind{SessionID: id, UserID: p.Owner, Before: before, Nonce: s.NewID(), CancelRun: cancel})
 		if err == nil {
-			_, err = s.Rewinds.Rewind(ctx, req)
+			done.Rewound, err = s.Rewinds.Rewind(ctx, req)
 		}
 		return err
 	})
+	return done, err
+}
+
+// Rewound is a rewind of an owner's session.
+type Rewound struct {
+	session.Rewound
+
+	Owner string
 }
 
 // Create creates a session with valid properties.

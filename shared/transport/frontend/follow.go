@@ -43,9 +43,9 @@ func (s *Server) Follow(ctx context.Context, b *Begun, left func() bool, update 
 	if err != nil {
 		return run.Run{}, err
 	}
-	events, err := s.newer(ctx, session.Session{ID: b.Ref.SessionID, UserID: b.Ref.UserID}, b.After)
+	events, err := session.ReadEffective(ctx, s.Sessions, b.Ref.UserID, b.Ref.SessionID, b.After)
 	if err != nil {
-		return run.Run{}, err
+		return run.Run{}, readError(err)
 	}
 	if err := recheck(ctx); err != nil {
 		return run.Run{}, err

@@ -104,23 +104,6 @@ func (s *Server) Whole(ctx context.Context, b *Begun) error {
 	return nil
 }
 
-// newer reads the effective events of a session after a position.
-func (s *Server) newer(ctx context.Context, of session.Session, after int64) ([]session.Event, error) {
-	var all []session.Event
-	q := session.EventQuery{View: session.Effective, After: after, Limit: session.MaxPage}
-	for {
-		page, err := s.Sessions.Events(ctx, of.UserID, of.ID, q)
-		if err != nil {
-			return nil, readError(err)
-		}
-		all = append(all, page.Events...)
-		if page.Next == nil {
-			return all, nil
-		}
-		q.Resume = *page.Next
-	}
-}
-
 // readError returns the error of a page; errAgain if the session was rewound between two
 // pages.
 func readError(err error) error {

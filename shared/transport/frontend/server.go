@@ -185,10 +185,15 @@ func (s *Server) Answer(ctx context.Context, w http.ResponseWriter, of session.S
 // Recheck returns an error if what was just read of a session must not be sent: a guest's
 // permission may have ended since the stream or the request began.
 func (s *Server) Recheck(ctx context.Context, owner, sessionID string) error {
+	return s.RecheckFor(ctx, owner, sessionID, access.Watch)
+}
+
+// RecheckFor is Recheck for an action.
+func (s *Server) RecheckFor(ctx context.Context, owner, sessionID string, a access.Action) error {
 	if owner == access.CallerOf(ctx).UserID {
 		return nil
 	}
-	p, err := s.Gate.Permission(ctx, access.CallerOf(ctx), sessionID, access.Watch)
+	p, err := s.Gate.Permission(ctx, access.CallerOf(ctx), sessionID, a)
 	if err == nil && p.Owner != owner { // another session has the id now
 		return fault.Missing("Session")
 	}

@@ -146,6 +146,6 @@ func (s *server) entriesOf(ctx context.Context, of session.Session, id responses
 		if page.Next == nil || len(out.own) > 0 && !grown && out.next != "" {
 			return out, nil
 		}
-		q.After = page.Events[len(page.Events)-1].Seq
+		q.After = page.Events[len(page.Events)-1].Seq // not page.Next, which a rewind ends
 	}
 }

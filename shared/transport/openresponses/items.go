@@ -26,6 +26,7 @@ func reversed(events []session.Event) []session.Event {
 // getItems lists the items of a conversation. Pages are read by position, so a page costs
 // the same in a long conversation.
 func (s *server) getItems(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
 	q, err := parseListQuery(r)
 	if err != nil {
 		return err
@@ -45,12 +46,12 @@ func (s *server) getItems(w http.ResponseWriter, r *http.Request) error {
 		events.Before = seq + 1
 	}
 	var items []responsesconvert.Item
-	for {
-		page, err := s.Sessions.Events(r.Context(), of.UserID, of.ID, events)
+	more := false
+	for page, err := range session.Pages(ctx, s.Sessions, of.UserID, of.ID, events) {
 		if err != nil {
 			return err
 		}
-		before, err := s.beginning(r.Context(), of, page.Events)
+		before, err := s.beginning(ctx, of, page.Events)
 		if err != nil {
 			return err
 		}
@@ -58,11 +59,11 @@ func (s *server) getItems(w http.ResponseWriter, r *http.Request) error {
 		if i := slices.IndexFunc(items, func(it responsesconvert.Item) bool { return it.ID() == q.after }); i >= 0 {
 			items = items[i+1:]
 		}
-		if len(items) > q.limit || page.Next == nil {
-			return s.answer(r.Context(), w, of, q.first(items, page.Next != nil))
+		if more = page.Next != nil; len(items) > q.limit {
+			break
 		}
-		events.Resume = *page.Next
 	}
+	return s.answer(ctx, w, of, q.first(items, more))
 }
 
 // itemsOf returns the items of a page of events in the order of the list.

@@ -112,7 +112,7 @@ func (c *creation) diverge(ctx context.Context, from position, next string) (pos
 	case next == "": // another request has continued since the log was read
 		return position{}, fmt.Errorf("%w: %w", errAgain, goneOn)
 	case c.req.OnDivergence == responsesconvert.Rewind:
-		err := c.Rewind(ctx, from.of.ID, next, c.req.OnActive == run.CancelAndMerge)
+		_, err := c.Rewind(ctx, from.of.ID, next, c.req.OnActive == run.CancelAndMerge)
 		if err == nil || errors.Is(err, fault.Of(fault.NotFound)) {
 			return position{}, fmt.Errorf("%w: rewound", errAgain)
 		}

@@ -21,7 +21,7 @@ func (r Reader) SessionTasks(ctx context.Context, of session.Session) ([]task.A2
 	if err != nil {
 		return nil, err
 	}
-	events, err := r.Effective(ctx, of.UserID, of.ID)
+	events, err := session.ReadEffective(ctx, r.Sessions, of.UserID, of.ID, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -40,22 +40,5 @@ func (r Reader) savedTasks(ctx context.Context, of session.Session) ([]task.Task
 		if q.After = page.Next; q.After == "" {
 			return all, nil
 		}
-	}
-}
-
-// Effective reads all events of a session that no rewind hides.
-func (r Reader) Effective(ctx context.Context, userID, sessionID string) ([]session.Event, error) {
-	var all []session.Event
-	q := session.EventQuery{View: session.Effective, Limit: session.MaxPage}
-	for {
-		page, err := r.Sessions.Events(ctx, userID, sessionID, q)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page.Events...)
-		if page.Next == nil {
-			return all, nil
-		}
-		q.Resume = *page.Next
 	}
 }

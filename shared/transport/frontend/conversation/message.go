@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/rethread/rethread/shared/domain/content"
@@ -43,6 +44,19 @@ func originOf(e session.Event) origin {
 		return origin{} // somebody else's member of that name
 	}
 	return o
+}
+
+// FrontEndOf returns what the front end of an input offers besides it.
+func FrontEndOf(e session.Event) run.FrontEnd { return originOf(e).FrontEnd }
+
+// LastInput returns the newest input among events; an empty event without one.
+func LastInput(events []session.Event) session.Event {
+	for _, e := range slices.Backward(events) {
+		if IsInput(e) {
+			return e
+		}
+	}
+	return session.Event{}
 }
 
 // IsInput reports whether an event is a person's input.

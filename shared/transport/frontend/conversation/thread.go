@@ -2,7 +2,6 @@ package conversation
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -229,17 +228,9 @@ func (t *Thread) onlyAnswers(run string) bool {
 // input.
 func (t *Thread) Offered() []string {
 	var names []string
-	for _, e := range slices.Backward(t.events) {
-		if !IsInput(e) {
-			continue
-		}
-		for _, raw := range originOf(e).Tools {
-			var tool struct{ Name string }
-			if json.Unmarshal(raw, &tool) == nil {
-				names = append(names, tool.Name)
-			}
-		}
-		break
+	offered, _ := FrontEndOf(LastInput(t.events)).Functions(nil)
+	for _, f := range offered {
+		names = append(names, f.Name)
 	}
 	return names
 }

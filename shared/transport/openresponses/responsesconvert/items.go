@@ -2,11 +2,8 @@ package responsesconvert
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 
-	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
@@ -105,12 +102,4 @@ func inputFile(p conversation.Piece) Item {
 		file["file_data"] = p.Address()
 	}
 	return file
-}
-
-func offerOf(e session.Event) run.FrontEnd {
-	var f run.FrontEnd
-	if raw := e.Fields[run.FrontEndMember]; jsonx.IsNull(raw) || json.Unmarshal(raw, &f) != nil {
-		return run.FrontEnd{}
-	}
-	return f
 }

@@ -2,7 +2,6 @@ package responsesconvert
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
@@ -38,31 +37,19 @@ func RecordOf(e session.Event) Record {
 
 // RunRecord returns the record of the run that events belong to: that of its last input.
 // A run that another protocol started has none.
-func RunRecord(own []session.Event) Record {
-	for _, e := range slices.Backward(own) {
-		if conversation.IsInput(e) {
-			return RecordOf(e)
-		}
-	}
-	return Record{}
-}
+func RunRecord(own []session.Event) Record { return RecordOf(conversation.LastInput(own)) }
 
 // answeredTools returns the names of the functions whose calls the client of a run
 // answers.
 func answeredTools(own []session.Event) map[string]bool {
 	out := map[string]bool{}
-	for _, e := range slices.Backward(own) {
-		if !conversation.IsInput(e) {
-			continue
-		}
-		offered, _ := offerOf(e).Functions(nil)
-		for _, t := range offered {
-			out[t.Name] = true
-		}
-		for _, name := range RecordOf(e).Tools {
-			out[name] = true
-		}
-		break
+	last := conversation.LastInput(own)
+	offered, _ := conversation.FrontEndOf(last).Functions(nil)
+	for _, t := range offered {
+		out[t.Name] = true
+	}
+	for _, name := range RecordOf(last).Tools {
+		out[name] = true
 	}
 	return out
 }
