@@ -89,7 +89,7 @@ type Task struct {
 // of another user returns the faults of session.Store.
 type Store interface {
 	// PutConfig adds a configuration to a task or replaces the one with the same
-	// id; fault.Invalid if the task has MaxConfigs others.
+	// id; fault.LimitReached if the task has MaxConfigs others.
 	PutConfig(ctx context.Context, t Task, c Config) error
 	// Configs returns a task's configurations, sorted by id.
 	Configs(ctx context.Context, t Task) ([]Config, error)

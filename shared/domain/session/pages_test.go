@@ -40,7 +40,10 @@ func TestPages(t *testing.T) {
 		t.Errorf("a page that is not read gives %v, %v", all, err)
 	}
 	whole.reads = 0
-	for range session.Pages(t.Context(), whole, "u", "s", session.EventQuery{}) {
+	for _, err := range session.Pages(t.Context(), whole, "u", "s", session.EventQuery{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		break
 	}
 	if whole.reads != 1 {

@@ -70,7 +70,7 @@ func (s *Store) tryPutConfig(ctx context.Context, p place, t push.Task, c push.C
 		)
 	}
 	if _, known := now.Configs[c.ID]; !known && len(now.Configs) >= push.MaxConfigs {
-		return fault.New(fault.Invalid, "a task has at most %d push notification configurations", push.MaxConfigs)
+		return fault.New(fault.LimitReached, "a task has at most %d push notification configurations", push.MaxConfigs)
 	}
 	all, one := table.Path{attrConfigs}, table.Path{attrConfigs, c.ID}
 	return s.base.DB.Transact(

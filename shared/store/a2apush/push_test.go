@@ -86,7 +86,7 @@ func TestPushConfigs(t *testing.T) {
 				switch {
 				case err == nil:
 					kept.Add(1)
-				case !errors.Is(err, fault.Of(fault.Invalid)):
+				case !errors.Is(err, fault.Of(fault.Conflict)):
 					t.Error(err)
 				}
 			})

@@ -217,7 +217,7 @@ func TestPushConfigLimits(t *testing.T) {
 			}
 		}
 		_, err := c.CreateTaskPushConfig(t.Context(), &lib.PushConfig{TaskID: id, ID: "more", URL: "https://example.com/"})
-		if !errors.Is(err, lib.ErrInvalidParams) {
+		if !errors.Is(err, lib.ErrUnsupportedOperation) {
 			t.Errorf("one configuration too many: %v", err)
 		}
 		page, err := c.ListTaskPushConfigs(t.Context(), &lib.ListTaskPushConfigRequest{TaskID: id, PageSize: 3, PageToken: "4"})
