@@ -49,7 +49,7 @@ func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (an
 // scopeOf returns the scope of an artifact in the imported session, and its name
 // there.
 func (w *importing) scopeOf(doc archive.Head, name string) (on artifacts.ArtifactScope, rest string) {
-	return artifacts.ScopeOf(&sessions.Header{User: w.u.UserID, App: doc.Session.AppName, Log: w.rec.Log}, name)
+	return artifacts.ScopeOf(&sessions.Header{Identity: sessions.Identity{User: w.u.UserID, App: doc.Session.AppName, Log: w.rec.Log}}, name)
 }
 
 // reference returns the URI of a reference, with the new session id if it refers

@@ -14,6 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Log names a log, and says what its entries go by.
@@ -298,7 +299,7 @@ const countAtOnce = 64 << 10
 // and whether they are to be counted with it. An item that will still grow leaves
 // the counting to later entries.
 func (s *Store) PendingBytes(e *Entry, head Head, size int64) {
-	if !s.owner.LimitsBytes() {
+	if !s.counts {
 		return
 	}
 	e.PendingBytes = head.pendingBytes
@@ -310,4 +311,54 @@ func (s *Store) CountEntry(ctx context.Context, l Log, r *Record) {
 	if r != nil && r.Counts {
 		s.owner.CountBytes(ctx, l, r.PendingBytes+r.Size())
 	}
+}
+
+// LowerBound is a lower bound: what it names, an invocation or an event with a
+// caller's own id, is in the log at Position or after it, or not at all. It is
+// written before the first entry that it could concern, so it can be early but
+// never late, whatever concurrent writers do and wherever one of them stops.
+type LowerBound struct {
+	PK       string `dynamodbav:"PK"`
+	SK       string `dynamodbav:"SK"`
+	Position int64  `dynamodbav:"p"`
+	// Opened, of an invocation, says that its opening is over, and NextNumber is
+	// greater than the numbers of all ids in it that name the invocation.
+	Opened     bool  `dynamodbav:"vo,omitempty"`
+	NextNumber int64 `dynamodbav:"vn,omitempty"`
+	// Keyed names the request with an idempotency key that began the invocation.
+	Keyed string `dynamodbav:"k,omitempty"`
+	// Run, of an invocation, says that a run may have begun with its id.
+	Run bool `dynamodbav:"r,omitempty"`
+}
+
+// The attributes of a bound that note the end of an opening.
+const (
+	boundOpened     = "vo"
+	boundNextNumber = "vn"
+	boundRun        = "r"
+)
+
+// WriteLowerBound writes a lower bound unless there is one, and returns the one
+// that applies.
+func (s *Store) WriteLowerBound(ctx context.Context, k table.Key, position int64) (held int64, err error) {
+	b, err := s.lowerBoundOf(ctx, k, position)
+	return b.Position, err
+}
+
+// lowerBoundOf is WriteLowerBound for callers that need the whole item.
+func (s *Store) lowerBoundOf(ctx context.Context, k table.Key, position int64) (LowerBound, error) {
+	return s.putLowerBound(ctx, LowerBound{PK: k.PK, SK: k.SK, Position: position})
+}
+
+func (s *Store) putLowerBound(ctx context.Context, b LowerBound) (LowerBound, error) {
+	sk := b.SK
+	err := s.DB.Put(ctx, b, table.ItemNotExists())
+	if errors.Is(err, table.ErrConditionFailed) {
+		b = LowerBound{}
+		_, err = records.Found(err, &b)
+	}
+	if err != nil {
+		return LowerBound{}, fmt.Errorf("claim %s: %w", sk, err)
+	}
+	return b, nil
 }

@@ -14,6 +14,7 @@ type Store struct {
 	*reader
 	Compaction compaction.Rules // which ranges are compacted
 	owner      Owner
+	counts     bool                       // whether bytes are limited, and so are counted
 	watching   Watching                   // nil for nobody who knows the watchers
 	headCache  *records.Memory[knownHead] // by log
 }
@@ -24,10 +25,10 @@ type reader struct {
 	content records.Bodies
 }
 
-// New returns a store over the table of base.
-func New(base records.Base, content records.Bodies, owner Owner, rules compaction.Rules) *Store {
+// New returns a store over the table of base; limited says whether bytes are limited.
+func New(base records.Base, content records.Bodies, owner Owner, rules compaction.Rules, limited bool) *Store {
 	return &Store{
-		reader: &reader{Base: base, content: content}, Compaction: rules, owner: owner, headCache: &records.Memory[knownHead]{},
+		reader: &reader{Base: base, content: content}, Compaction: rules, owner: owner, counts: limited, headCache: &records.Memory[knownHead]{},
 	}
 }
 
@@ -41,8 +42,6 @@ type Owner interface {
 	// Inherited reads the entry that contains a seq which the session took over, with
 	// its events as the session shows them.
 	Inherited(ctx context.Context, l Log, seq int64) (*Record, error)
-	// LimitsBytes reports whether bytes are counted at all.
-	LimitsBytes() bool
 	// AdmitBytes returns fault.Busy if the user may not store more.
 	AdmitBytes(ctx context.Context, user string) error
 	// CountBytes adds to the bytes of a log and its user. If that fails, they stay

@@ -54,10 +54,10 @@ func (s *Store) CreatedOr(ctx context.Context, n session.New, refused error) (se
 func (s *Store) NewHeader(n session.New, meta []byte) *Header {
 	now, k := s.Millis(), keys.SessionKey(n.ID)
 	h := &Header{
-		PK: k.PK, SK: k.SK, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
-		Status: session.Idle, Log: s.NewLog(), Version: 1,
-		Created: now, LastActivity: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, CausedBy: n.Chain,
-		GPK: keys.ActivityPK(n.UserID), GSK: keys.ActivitySK(now, n.ID),
+		PK: k.PK, SK: k.SK, GPK: keys.ActivityPK(n.UserID), GSK: keys.ActivitySK(now, n.ID),
+		Identity: Identity{User: n.UserID, App: n.AppName, Log: s.NewLog(), Created: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy},
+		Settings: Settings{Agent: n.Agent, Name: n.Name, Version: 1, LastActivity: now},
+		RunState: RunState{Status: session.Idle, CausedBy: n.Chain},
 	}
 	h.setRetention(session.RetainedFor(n.Retention, s.retention(n.Agent)))
 	s.SetMetadata(h, meta)

@@ -57,9 +57,6 @@ func (s *counts) recountSessions(ctx context.Context, user string, was *usage.Qu
 // other sessions of the user compete with it.
 const countTries = 10
 
-// LimitsBytes implements eventlog.Owner.
-func (s *counts) LimitsBytes() bool { return s.usage.Quotas.Bytes > 0 }
-
 // AdmitBytes returns fault.Busy if the user may not store more.
 func (s *counts) AdmitBytes(ctx context.Context, user string) error {
 	if s.usage.Quotas.Bytes == 0 {

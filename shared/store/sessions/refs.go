@@ -2,12 +2,10 @@ package sessions
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/eventlog"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -83,26 +81,4 @@ func (s *Store) Listed(ctx context.Context, item table.Item, q session.ListQuery
 	}
 	out, err = s.listed(ctx, &h, q.Exact)
 	return out, err == nil, err
-}
-
-// AnyHeader reads a session of any owner.
-func (s *Store) AnyHeader(ctx context.Context, id string) (*Header, error) {
-	var h Header
-	item, err := s.DB.GetItem(ctx, keys.SessionKey(id))
-	if err == nil {
-		item, err = s.Present(ctx, item)
-	}
-	if err == nil && item != nil {
-		err = table.Decode(item, &h)
-	}
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read session %s: %w", id, err)
-	case item == nil:
-		return nil, eventlog.MissingSession()
-	}
-	if err := s.ReadAncestors(ctx, h.Origin); err != nil {
-		return nil, fmt.Errorf("read session %s: %w", id, err)
-	}
-	return &h, nil
 }

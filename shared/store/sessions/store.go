@@ -49,7 +49,7 @@ func New(base records.Base, bodies records.Bodies, limits *usage.Store, retentio
 		counts: &counts{reader: read, usage: limits}, retention: retention,
 		headerCache: &records.Memory[knownHeader]{}, onTop: &records.Memory[knownActivity]{}, Parts: parts,
 	}
-	s.logs = eventlog.New(base, bodies, s, rules)
+	s.logs = eventlog.New(base, bodies, s, rules, limits.Quotas.Bytes > 0)
 	return s
 }
 

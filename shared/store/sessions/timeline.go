@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,8 +13,108 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// replicasLag is longer than a replica of the table lags behind.
-const replicasLag = time.Minute
+// OutlineParts is how many parts of each level an outline has at most. Those of 10,000
+// rewinds take about 400 bytes, in the header and in each marker.
+const OutlineParts = 16
+
+// Inherited returns what a fork took over, whatever it has rewound since.
+func (h *Header) Inherited() (session.Outline, error) {
+	if h.Origin == nil {
+		return nil, nil
+	}
+	return decodeOutline(h.Origin.Inherited)
+}
+
+// Whole returns everything in the session's log, rewound or not.
+func (h *Header) Whole() (session.Outline, error) {
+	inherited, err := h.Inherited()
+	return session.History{Log: h.Log, Base: h.Base(), Inherited: inherited}.Whole(), err
+}
+
+// own is Whole without what a fork took over.
+func (h *Header) own() (session.Outline, error) {
+	return session.Outline(nil).Reopened(h.Log, h.Base()+1), nil
+}
+
+// History returns the timelines that the session has had.
+func (h *Header) History() (out session.History, err error) {
+	out = session.History{Log: h.Log, Base: h.Base(), Marker: h.Marker}
+	if out.Inherited, err = h.Inherited(); err == nil && h.Timeline != nil {
+		out.Rewound, err = decodeOutline(h.Timeline)
+	}
+	return out, err
+}
+
+// Shown returns what the session shows now.
+func (h *Header) Shown() (session.Outline, error) {
+	if h.Timeline == nil {
+		return h.Whole()
+	}
+	return decodeOutline(h.Timeline)
+}
+
+func decodeOutline(b []byte) (session.Outline, error) {
+	o, err := session.DecodeOutline(b)
+	if err != nil {
+		return nil, errors.Join(table.ErrUnreadable, err)
+	}
+	return o, nil
+}
+
+// Timeline reads all of what an outline of a session stands for.
+func (s *reader) Timeline(ctx context.Context, outline func() (session.Outline, error)) (session.Timeline, error) {
+	o, err := outline()
+	if err != nil {
+		return nil, err
+	}
+	return o.Ranges(s.Markers(ctx))
+}
+
+// Markers returns the reader of what markers have in their outlines.
+func (s *reader) Markers(ctx context.Context) session.Markers {
+	return func(parts []session.Part) ([]session.Outline, error) {
+		var at []eventlog.MarkerAt
+		for _, p := range parts {
+			if p.From > 0 {
+				at = append(at, eventlog.MarkerAt{Log: p.Log, Position: p.From})
+			}
+		}
+		stored, err := s.logs.Timelines(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]session.Outline, len(parts))
+		for i, p := range parts {
+			if p.From == 0 {
+				out[i], err = s.tookOver(ctx, p.Log)
+			} else {
+				out[i], err = decodeOutline(stored[eventlog.MarkerAt{Log: p.Log, Position: p.From}])
+			}
+			if err != nil {
+				return nil, fmt.Errorf("log %s at %d: %w", p.Log, p.From, err)
+			}
+		}
+		return out, nil
+	}
+}
+
+// TimelineAt returns what the session showed just before a position of its log.
+func (s *reader) TimelineAt(ctx context.Context, h *Header, p *LogPosition) (session.Before, error) {
+	history, err := h.History()
+	if err != nil {
+		return session.Before{}, err
+	}
+	then, marker := history.At(p.at())
+	if marker != 0 && marker != h.Marker {
+		held, err := s.Markers(ctx)([]session.Part{{Range: session.Range{Log: h.Log, From: marker}}})
+		if err != nil {
+			return session.Before{}, err
+		}
+		then = held[0]
+	}
+	then, err = then.Before(p.Seq, s.Markers(ctx))
+	return session.Before{Outline: then, Marker: marker}, err
+}
 
 // LogPosition is a position in the log of a session. A fork's log begins with the
 // inherited ranges of other logs.
@@ -22,6 +123,25 @@ type LogPosition struct {
 	Position int64
 	Seq      int64
 	Rec      *eventlog.Record
+}
+
+// at returns the position as the session's history counts it.
+func (p *LogPosition) at() session.LogPosition {
+	out := session.LogPosition{Log: p.Log, Seq: p.Seq, Marker: p.Rec.LastMarker}
+	if p.Rec.IsRewind() {
+		out.Marker = p.Rec.PrevMarker
+	}
+	return out
+}
+
+// FindInvocationUpTo is FindInvocation for callers that have read the log up to a
+// head: it returns table.ErrConditionFailed if the invocation began after that.
+func (s *reader) FindInvocationUpTo(ctx context.Context, h *Header, head eventlog.Head, id string) (*LogPosition, error) {
+	found, err := s.FindInvocation(ctx, h, id)
+	if err == nil && found != nil && found.Log == h.Log && found.Rec.First >= head.Next {
+		return nil, table.ErrConditionFailed
+	}
+	return found, err
 }
 
 // FindInvocation finds the first entry of a session's log with an invocation,
@@ -62,16 +182,6 @@ func (s *reader) FindOwnInvocation(ctx context.Context, h *Header, id string) (*
 	}
 	first := h.Base() + 1
 	return s.FirstInRange(ctx, session.Range{Log: h.Log, From: first, Seq: first}, max(bound.Position, first), id)
-}
-
-// FindInvocationUpTo is FindInvocation for callers that have read the log up to a
-// head: it returns table.ErrConditionFailed if the invocation began after that.
-func (s *reader) FindInvocationUpTo(ctx context.Context, h *Header, head eventlog.Head, id string) (*LogPosition, error) {
-	found, err := s.FindInvocation(ctx, h, id)
-	if err == nil && found != nil && found.Log == h.Log && found.Rec.First >= head.Next {
-		return nil, table.ErrConditionFailed
-	}
-	return found, err
 }
 
 // lowerBounds reads, for each log of a session, the position from which an
@@ -120,6 +230,28 @@ func (s *reader) lowerBounds(ctx context.Context, h *Header, id string) (map[str
 	return out, nil
 }
 
+// replicasLag is longer than a replica of the table lags behind.
+const replicasLag = time.Minute
+
+// sources returns the logs that a fork took over from, without repetitions. Those of parts
+// that its markers have are those of its ancestors.
+func (h *Header) sources(inherited session.Outline) []string {
+	var out []string
+	for _, p := range inherited {
+		if p.Level > 0 {
+			out = []string{h.Origin.Log}
+			for _, l := range h.Origin.Ancestors() {
+				out = append(out, l.From)
+			}
+			break
+		}
+		if len(out) == 0 || out[len(out)-1] != p.Log {
+			out = append(out, p.Log)
+		}
+	}
+	return out
+}
+
 // FirstInRange finds the first entry of a range, from a position on, with an
 // invocation.
 func (s *reader) FirstInRange(ctx context.Context, r session.Range, from int64, id string) (*LogPosition, error) {
@@ -148,15 +280,6 @@ func (s *reader) FirstInRange(ctx context.Context, r session.Range, from int64, 
 	}
 	err = s.logs.Scan(ctx, r.Log, rec.Last()+1, r.To, visit)
 	return found, err
-}
-
-// at returns the position as the session's history counts it.
-func (p *LogPosition) at() session.LogPosition {
-	out := session.LogPosition{Log: p.Log, Seq: p.Seq, Marker: p.Rec.LastMarker}
-	if p.Rec.IsRewind() {
-		out.Marker = p.Rec.PrevMarker
-	}
-	return out
 }
 
 // UndoTo returns the delta that reverts all changes of state from the head of the
