@@ -117,17 +117,6 @@ func (s *settler) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run
 	return r, nil
 }
 
-// deleteOrphanRun deletes the item of a run that its session does not name, unless it is
-// that of another run by now. It is not part of the transaction that ends the run, where it would cost twice as
-// much: an item that remains means nothing, is replaced by that of the next run, and
-// deleted by the sweeper.
-func (s *settler) deleteOrphanRun(ctx context.Context, a *ActiveRun) {
-	err := records.Ignoring(s.DB.Delete(ctx, table.NewKey(a.PK, a.SK), table.Equal(table.Path{activeID}, a.ID)), table.ErrConditionFailed)
-	if err != nil {
-		s.Log.WarnContext(ctx, "the item of a run that is not active is deleted by the sweeper", "run_id", a.ID, "error", err)
-	}
-}
-
 func (s *settler) endedBefore(ctx context.Context, h *sessions.Header, ref run.Ref) (run.Run, error) {
 	past, err := s.PastRun(ctx, h, ref.RunID)
 	if err != nil {
@@ -137,6 +126,17 @@ func (s *settler) endedBefore(ctx context.Context, h *sessions.Header, ref run.R
 		return run.Run{}, fault.Missing("Run")
 	}
 	return *past, runEndedFault(*past)
+}
+
+// deleteOrphanRun deletes the item of a run that its session does not name, unless it is
+// that of another run by now. It is not part of the transaction that ends the run, where it would cost twice as
+// much: an item that remains means nothing, is replaced by that of the next run, and
+// deleted by the sweeper.
+func (s *settler) deleteOrphanRun(ctx context.Context, a *ActiveRun) {
+	err := records.Ignoring(s.DB.Delete(ctx, table.NewKey(a.PK, a.SK), table.Equal(table.Path{activeID}, a.ID)), table.ErrConditionFailed)
+	if err != nil {
+		s.Log.WarnContext(ctx, "the item of a run that is not active is deleted by the sweeper", "run_id", a.ID, "error", err)
+	}
 }
 
 func (s *settler) tryEnd(ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, how runEnd) (run.Run, error) {
@@ -286,4 +286,50 @@ func freeSession(h *sessions.Header, a *ActiveRun, how runEnd) table.Write {
 		same = append(same, table.NotExists(table.Path{sessions.HeaderQueued}))
 	}
 	return table.Update(keys.SessionKey(h.ID()), changes, same...)
+}
+
+// cancelledRun is a run that is cancelled in the same transaction as what replaces
+// it.
+type cancelledRun struct {
+	s      *settler
+	h      *sessions.Header
+	head   eventlog.Head
+	active *ActiveRun
+	how    runEnd
+	last   *eventlog.Record // the entry that ends it
+	marks  bool             // whether that entry marks the run as interrupted
+}
+
+// cancelled returns the end of a run at a head. on says what becomes of the run, as for
+// runEnd.
+func (s *settler) cancelled(ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, on run.OnFailed) (*cancelledRun, error) {
+	o := &cancelledRun{s: s, h: h, head: head, active: a, how: cancellation()}
+	o.how.onFailed = on
+	var mark *run.Problem
+	if o.how.keeps(a) {
+		it, err := s.openItem(ctx, h, head, a)
+		if err != nil {
+			return nil, err
+		}
+		mark = markOf(o.how, a, it != nil)
+	}
+	o.marks = mark != nil
+	var err error
+	o.last, err = s.endEntry(ctx, h, head, a.ended(o.how, max(s.Millis(), head.Time)), a.attribution(), mark)
+	return o, err
+}
+
+// writes returns those that end the run: its item in progress and the log's entry.
+// The caller writes the run's own item and the header. Agents keep writing to the
+// item in progress, so writes is called right before the transaction. It returns
+// table.ErrConditionFailed if a run that is kept would have no mark, or two.
+func (o *cancelledRun) writes(ctx context.Context) ([]table.Write, error) {
+	writes, _, err := o.s.endItem(ctx, o.h, o.head, o.active, o.how)
+	if err != nil {
+		return nil, err
+	}
+	if o.how.keeps(o.active) && o.marks == (len(writes) > 0) {
+		return nil, table.ErrConditionFailed
+	}
+	return append(writes, table.Put(o.last.Entry, table.ItemNotExists())), nil
 }

@@ -217,3 +217,19 @@ func (c *queueChange) write(ctx context.Context, changes []table.Change, same ..
 	return c.s.DB.Transact(ctx, put,
 		table.Update(keys.SessionKey(c.h.ID()), append(changes, c.header()...), append(same, c.unchanged()...)...))
 }
+
+// attrStartsNext is the attribute of runMarks.StartsNext and queueItem.StartsNext.
+const attrStartsNext = "nq"
+
+// StartsQueued reports whether a change lets the first run of a session's queue begin,
+// and returns the session and its owner. The caller then calls StartQueued.
+func StartsQueued(c records.Change) (userID, sessionID string, starts bool) {
+	if c.New[attrStartsNext] == nil {
+		return "", "", false
+	}
+	var by eventlog.Attribution
+	if err := table.Decode(c.New, &by); err != nil || by.User == "" || by.Session == "" {
+		return "", "", false // it is left to SweepQueues
+	}
+	return by.User, by.Session, true
+}

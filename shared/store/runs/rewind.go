@@ -33,13 +33,9 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 	if err != nil {
 		return session.Rewound{}, err
 	}
-	queue, err := s.ReadableQueue(ctx, h)
-	if err != nil {
-		return session.Rewound{}, err
-	}
 	w := &history.Rewinding{S: s.history, H: h, Head: head}
 	w.End = func(ctx context.Context, head eventlog.Head) (*history.Ending, eventlog.Head, error) {
-		return s.cancelFor(ctx, h, head, active, before(h, active, queue), r)
+		return s.cancelFor(ctx, h, head, active, r)
 	}
 	out, err := w.Run(ctx, r)
 	return out, s.sessions.NotFoundIfDeleted(ctx, h, err)
@@ -48,15 +44,19 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 // cancelFor ends the active run for a rewind, if the request allows it. The marker then
 // follows the end of the run.
 func (s *Store) cancelFor(
-	ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, before run.Before, r session.Rewind,
+	ctx context.Context, h *sessions.Header, head eventlog.Head, a *ActiveRun, r session.Rewind,
 ) (*history.Ending, eventlog.Head, error) {
 	active := ""
 	if a != nil {
 		active = a.ID
 	}
 	ends, err := r.Cancels(active)
+	if err != nil {
+		return nil, head, err
+	}
+	queue, err := s.ReadableQueue(ctx, h)
 	if err == nil {
-		err = before.Rewindable()
+		err = before(h, a, queue).Rewindable()
 	}
 	if err != nil || !ends || r.DryRun {
 		return nil, head, err

@@ -160,50 +160,26 @@ func (s *settler) expire(ctx context.Context, a *ActiveRun) error {
 	return err
 }
 
-// Run implements run.Store.
-func (s *settler) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
-	return records.SettledValue(ctx, func() (run.Run, error) { return s.tryRun(ctx, ref) })
+// before returns the session as a start finds it, with its active run, nil for
+// none, and its queue.
+func before(h *sessions.Header, a *ActiveRun, queue run.Queue) run.Before {
+	b := run.Before{
+		Failed: h.Status == session.Failed, Unfinished: h.UnfinishedRun, Pending: h.PendingAt, PendingCount: h.PendingEvents,
+		Queue: queue.Starts,
+	}
+	if a != nil {
+		b.Active, b.ActiveInput, b.ActiveKept = a.ID, a.Position, a.Kept
+	}
+	return b
 }
 
-// tryRun tries once; table.ErrConditionFailed if the queue has changed since the header
-// was read.
-func (s *settler) tryRun(ctx context.Context, ref run.Ref) (run.Run, error) {
-	h, err := s.sessions.Header(ctx, ref.UserID, ref.SessionID)
-	if err == nil && h.Run != "" {
-		var a *ActiveRun
-		h, _, a, err = s.ReadSettled(ctx, ref.UserID, ref.SessionID)
-		if a != nil && a.ID == ref.RunID {
-			return a.Run(), nil
-		}
-	}
+// Get implements session.Store.
+func (s *Store) Get(ctx context.Context, userID, id string) (session.Session, error) {
+	h, head, _, err := s.ReadSettled(ctx, userID, id)
 	if err != nil {
-		return run.Run{}, err
+		return session.Session{}, err
 	}
-	past, err := s.PastRun(ctx, h, ref.RunID)
-	if past == nil && err == nil {
-		past, err = s.queuedRun(ctx, h, ref)
-	}
-	if err != nil {
-		return run.Run{}, s.sessions.NotFoundIfDeleted(ctx, h, err)
-	}
-	if past == nil {
-		return run.Run{}, fault.Missing("Run")
-	}
-	return *past, nil
-}
-
-// EndedRun reads a final run without changing anything; fault.NotFound for any
-// other.
-func (s *reader) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
-	h, err := s.sessions.Header(ctx, ref.UserID, ref.SessionID)
-	if err != nil {
-		return run.Run{}, err
-	}
-	past, err := s.PastRun(ctx, h, ref.RunID)
-	if err == nil && past == nil {
-		err = fault.Missing("Run")
-	}
-	return records.Deref(past), s.sessions.NotFoundIfDeleted(ctx, h, err)
+	return s.sessions.Render(ctx, h, head)
 }
 
 // PastRun finds a final run by the entry that ended it; nil if the session's log
@@ -311,13 +287,4 @@ func (s *reader) runEvent(typ string, r run.Run, position, time int64) (session.
 		Status: session.EventCompleted, CreatedTime: time,
 		Fields: map[string]json.RawMessage{"type": json.RawMessage(`"` + typ + `"`), "run": raw},
 	}, err
-}
-
-// Get implements session.Store.
-func (s *Store) Get(ctx context.Context, userID, id string) (session.Session, error) {
-	h, head, _, err := s.ReadSettled(ctx, userID, id)
-	if err != nil {
-		return session.Session{}, err
-	}
-	return s.sessions.Render(ctx, h, head)
 }

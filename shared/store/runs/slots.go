@@ -65,9 +65,6 @@ func slotOf(log, run string) string { return log + "/" + run }
 // that ended without freeing them. A run that replaces another always gets a
 // slot, since afterwards there are no more than before.
 func (s *slots) takeSlot(ctx context.Context, h *sessions.Header, runID string, instead bool) error {
-	if s.usage.Quotas.Runs == 0 {
-		return nil
-	}
 	most := s.usage.Quotas.Runs
 	if instead {
 		most = math.MaxInt32
@@ -210,7 +207,7 @@ func (s *slots) releaseSlot(ctx context.Context, user, log, runID string) {
 // it is unknown whether the run started.
 func (s *slots) releaseUnstarted(ctx context.Context, h *sessions.Header, runID string, cause error) {
 	var known *fault.Error
-	if s.usage.Quotas.Runs == 0 || !errors.As(cause, &known) && !errors.Is(cause, table.ErrConditionFailed) {
+	if !errors.As(cause, &known) && !errors.Is(cause, table.ErrConditionFailed) {
 		return
 	}
 	var a ActiveRun

@@ -8,6 +8,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/eventlog"
+	"github.com/rethread/rethread/shared/store/history"
+	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
@@ -70,17 +72,22 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 	return r, s.sessions.NotFoundIfDeleted(ctx, h, err)
 }
 
-// before returns the session as a start finds it, with its active run, nil for
-// none, and its queue.
-func before(h *sessions.Header, a *ActiveRun, queue run.Queue) run.Before {
-	b := run.Before{
-		Failed: h.Status == session.Failed, Unfinished: h.UnfinishedRun, Pending: h.PendingAt, PendingCount: h.PendingEvents,
-		Queue: queue.Starts,
-	}
-	if a != nil {
-		b.Active, b.ActiveInput, b.ActiveKept = a.ID, a.Position, a.Kept
-	}
-	return b
+// runStart is a run that is about to begin in a session as it was read.
+type runStart struct {
+	s      *Store
+	h      *sessions.Header
+	head   eventlog.Head
+	before *ActiveRun // cancelled for it, and merged; nil if none is active
+	start  run.Start
+	plan   run.StartPlan
+	newest func() (bool, error)
+	// queue is the change of the session's queue that belongs to the start, nil for
+	// none; queued says that the start is the first of that queue.
+	queue  *queueChange
+	queued bool
+
+	run   *ActiveRun
+	input []session.Event // what it takes over, then its own
 }
 
 // newStart returns the start of a run; before is the run that is cancelled for it,
@@ -100,21 +107,86 @@ func (b *runStart) begin(ctx context.Context) (run.Run, error) {
 	if err := s.sessions.AdmitBytes(ctx, h.User); err != nil {
 		return run.Run{}, err
 	}
-	if err := s.slots.takeSlot(ctx, h, id, b.before != nil); err != nil {
-		return run.Run{}, err
+	if b.run.Slot {
+		if err := s.slots.takeSlot(ctx, h, id, b.before != nil); err != nil {
+			return run.Run{}, err
+		}
 	}
 	write := b.append
 	if b.plan.Discards != "" || b.plan.Cancels != "" {
 		write = b.replace
 	}
 	if err := write(ctx); err != nil {
-		s.slots.releaseUnstarted(ctx, h, id, err)
+		if b.run.Slot {
+			s.slots.releaseUnstarted(ctx, h, id, err)
+		}
 		return run.Run{}, fmt.Errorf("start run %s: %w", id, err)
 	}
 	if b.before != nil && b.before.Slot {
 		s.slots.releaseSlot(ctx, b.before.User, h.Log, b.before.ID)
 	}
 	return b.run.Run(), nil
+}
+
+// prepare builds the run and its input.
+func (b *runStart) prepare(ctx context.Context) error {
+	taken, err := b.taken(ctx)
+	if err != nil {
+		return err
+	}
+	if b.input, err = b.start.InputOf(b.plan, taken); err != nil {
+		return err
+	}
+	now, k := b.s.Millis(), keys.RunKey(b.h.Log)
+	b.run = &ActiveRun{
+		PK: k.PK, SK: k.SK, ID: b.start.RunID, User: b.h.User, Session: b.h.ID(), Agent: b.start.Agent,
+		Mode: b.start.Mode, Started: now, Lease: now + b.s.lease.Milliseconds(), Chain: b.start.Chain,
+		GPK: runIndexPK(b.h.Log), GSK: keys.ActivitySK(now, b.h.Log), Slot: b.s.slots.usage.Quotas.Runs > 0, Taken: int64(len(b.input) - len(b.start.Input)),
+		Kept: b.start.OnFailed == run.Keep, Waited: b.start.QueuedTime,
+	}
+	if b.queued {
+		b.run.Queued, b.run.Taken = true, int64(len(b.input))
+	}
+	if b.run.Agent == "" {
+		b.run.Agent = b.h.Agent
+	}
+	if b.run.Mode == run.External {
+		b.run.Worker = string(run.External)
+	}
+	return nil
+}
+
+// taken reads the events that the run takes over, if any.
+func (b *runStart) taken(ctx context.Context) ([]session.Event, error) {
+	if b.plan.Takes == 0 {
+		return nil, nil
+	}
+	rec, err := b.s.logs.EntryCovering(ctx, b.h.Log, b.plan.Takes)
+	if err != nil {
+		return nil, err
+	}
+	return rec.Events, nil
+}
+
+// append writes a start without another run to replace.
+func (b *runStart) append(ctx context.Context) error {
+	with := b.along()
+	with.Expected, with.From = b.start.ExpectedSeq, &b.head
+	losses := -1
+	with.Check = func(ctx context.Context, _ eventlog.Head) error {
+		if losses++; losses == 0 {
+			return nil // as it was read, which the transaction checks
+		}
+		return b.s.stillFree(ctx, b.h, b.start)
+	}
+	with.Writes = func(head eventlog.Head) ([]table.Write, error) { return b.activationWrites(head, nil) }
+	_, err := b.s.logs.Append(ctx, b.h.OfLog(), b.input, with)
+	return err
+}
+
+// along is what the input takes along in any case.
+func (b *runStart) along() eventlog.Along {
+	return eventlog.Along{Begins: b.run.ID, Annotate: func(_ eventlog.Head, e *eventlog.Entry) { e.Began, e.Attribution = b.run.ID, b.run.attribution() }}
 }
 
 // stillFree returns nil if a run may still begin; table.ErrConditionFailed if the
@@ -129,4 +201,52 @@ func (s *Store) stillFree(ctx context.Context, was *sessions.Header, start run.S
 		return table.ErrConditionFailed
 	}
 	return nil
+}
+
+// activationWrites returns the writes that make the run active, besides its input. m is the
+// marker of a discard in the same transaction, nil for none. While the header names no
+// run, an item of one is a rest that the new one replaces.
+func (b *runStart) activationWrites(head eventlog.Head, m *history.Marker) ([]table.Write, error) {
+	b.run.Position = head.Next
+	var was []table.Condition
+	if b.before != nil {
+		was = append(was, isRun(b.before))
+	}
+	take, err := b.activate(m)
+	if err != nil {
+		return nil, err
+	}
+	writes := []table.Write{table.Put(b.run, was...), take}
+	if b.queue != nil {
+		put, err := b.queue.put()
+		return append(writes, put), err
+	}
+	return writes, nil
+}
+
+// activate is the change of the header, if that is still as it was read.
+func (b *runStart) activate(m *history.Marker) (table.Write, error) {
+	same := []table.Condition{
+		b.h.SameLog(), records.Unchanged(sessions.HeaderRun, b.h.Run), records.Unchanged(sessions.HeaderUnfinishedRun, b.h.UnfinishedRun), records.Unchanged(sessions.HeaderPendingAt, b.h.PendingAt),
+		records.Unchanged(sessions.HeaderQueueVersion, b.h.QueueVersion),
+	}
+	changes := []table.Change{
+		table.Set(table.Path{sessions.HeaderRun}, b.run.ID), table.Set(table.Path{sessions.HeaderStatus}, session.InProgress),
+		table.Remove(table.Path{sessions.HeaderUnfinishedRun}), table.Remove(table.Path{sessions.HeaderKeptRun}),
+		table.Remove(table.Path{sessions.HeaderPendingAt}), table.Remove(table.Path{sessions.HeaderPendingEvents}), table.Remove(table.Path{sessions.HeaderContinued}),
+	}
+	if m != nil {
+		moves, unmoved := m.MoveOn()
+		changes, same = append(changes, moves...), append(same, unmoved)
+	}
+	if b.queue != nil {
+		changes = append(changes, b.queue.header()...)
+	}
+	if len(b.start.Chain) == 0 {
+		changes = append(changes, table.Remove(table.Path{sessions.HeaderCausedBy}))
+	} else {
+		changes = append(changes, table.Set(table.Path{sessions.HeaderCausedBy}, b.start.Chain))
+	}
+	up, err := b.h.ActivityChanges(b.newest, b.run.Started)
+	return table.Update(keys.SessionKey(b.h.ID()), append(changes, up...), same...), err
 }

@@ -14,6 +14,100 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
+// Run implements run.Store.
+func (s *settler) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
+	return records.SettledValue(ctx, func() (run.Run, error) { return s.tryRun(ctx, ref) })
+}
+
+// tryRun tries once; table.ErrConditionFailed if the queue has changed since the header
+// was read.
+func (s *settler) tryRun(ctx context.Context, ref run.Ref) (run.Run, error) {
+	h, err := s.sessions.Header(ctx, ref.UserID, ref.SessionID)
+	if err == nil && h.Run != "" {
+		var a *ActiveRun
+		h, _, a, err = s.ReadSettled(ctx, ref.UserID, ref.SessionID)
+		if a != nil && a.ID == ref.RunID {
+			return a.Run(), nil
+		}
+	}
+	if err != nil {
+		return run.Run{}, err
+	}
+	past, err := s.PastRun(ctx, h, ref.RunID)
+	if past == nil && err == nil {
+		past, err = s.queuedRun(ctx, h, ref)
+	}
+	if err != nil {
+		return run.Run{}, s.sessions.NotFoundIfDeleted(ctx, h, err)
+	}
+	if past == nil {
+		return run.Run{}, fault.Missing("Run")
+	}
+	return *past, nil
+}
+
+// EndedRun reads a final run without changing anything; fault.NotFound for any
+// other.
+func (s *reader) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
+	h, err := s.sessions.Header(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	past, err := s.PastRun(ctx, h, ref.RunID)
+	if err == nil && past == nil {
+		err = fault.Missing("Run")
+	}
+	return records.Deref(past), s.sessions.NotFoundIfDeleted(ctx, h, err)
+}
+
+// mostListed is how many entries of the log a page of runs reads: so many it may have
+// between two runs whose session is mainly written by others.
+const mostListed = 1000
+
+// entriesOfRun is how many entries most runs have at least: input, answer, and end.
+const entriesOfRun = 3
+
+// ListRuns implements run.Store. Each run that is over has the entry that ended it, and one
+// may be active, which is newer than they. So the log is read backwards, rewound entries
+// included, at the price of its events. Positions of the log do not change, so that a page
+// continues where the one before it ended, whatever happened meanwhile.
+func (s *settler) ListRuns(ctx context.Context, q run.ListQuery) (run.ListPage, error) {
+	return records.SettledValue(ctx, func() (run.ListPage, error) { return s.listRuns(ctx, q) })
+}
+
+func (s *settler) listRuns(ctx context.Context, q run.ListQuery) (run.ListPage, error) {
+	h, head, active, err := s.ReadSettled(ctx, q.UserID, q.SessionID)
+	if err != nil {
+		return run.ListPage{}, err
+	}
+	out := run.ListPage{Runs: []run.Run{}}
+	last := head.Last()
+	if q.Before > 0 {
+		last = min(last, q.Before-1)
+	} else if active != nil {
+		out.Runs = append(out.Runs, active.Run())
+	}
+	read := 0
+	err = s.logs.ScanDown(ctx, h.Log, h.Base()+1, last, min(entriesOfRun*q.Limit+1, mostListed), func(r *eventlog.Record) (bool, error) {
+		if len(out.Runs) == q.Limit || read == mostListed {
+			out.Next = r.Last() + 1
+			return false, nil
+		}
+		read++
+		if r.Ended == "" || len(r.Events) == 0 { // no run has ended, or its end is unreadable
+			return true, nil
+		}
+		ended, err := run.EndedBy(r.Events[0])
+		if err != nil {
+			return false, fmt.Errorf("entry %d: %w", r.First, err)
+		}
+		ended.SessionID = h.ID()
+		out.Runs = append(out.Runs, ended)
+		return true, nil
+	})
+	return out, s.sessions.NotFoundIfDeleted(ctx, h, err)
+}
+
 // AsOfInput implements run.Sessions. While the run is active the session cannot be
 // rewound, so what it showed then is part of what it shows now; later changes of
 // the state are reverted as by a rewind.
