@@ -164,90 +164,53 @@ func (s *server) sendThread(ctx context.Context, w http.ResponseWriter, out fron
 	return nil
 }
 
-// runStream is the stream of one run.
-type runStream struct {
-	*server
-	frontend.Begun
-
-	old bool // the client speaks a version before 1.0
-	// has is the calls whose responses are among the client's messages; nil for a client
-	// that gets the thread's messages first.
-	has    map[string]bool
-	out    *frontend.Sender
-	stream *aguiconvert.Stream // nil before the first events
-	own    []session.Event     // the run's, as of the last update
-}
-
-// sendRun streams a run from its beginning to its end. The stream's status and head
-// are sent with the first event.
+// sendRun streams a run from its beginning to its end to a client that may speak a version
+// before 1.0. has is the calls whose responses are among the client's messages; nil for a
+// client that gets the thread's messages first. The stream's status and head are sent with
+// the first event.
 func (s *server) sendRun(ctx context.Context, w http.ResponseWriter, b frontend.Begun, old bool, has map[string]bool) {
-	rs := &runStream{server: s, Begun: b, old: old, has: has, out: frontend.NewSender(ctx, w, s.KeepAlive)}
-	defer rs.out.Close()
-	rs.send([]aguiconvert.Event{aguiconvert.RunStarted(b.Ref.SessionID, b.Ref.RunID)})
-	r, err := s.Follow(ctx, &rs.Begun, rs.out.Left, rs.update)
-	switch {
-	case err != nil:
-		rs.fail(ctx, err)
-	case r.ID != "" && rs.stream == nil: // discarded before its events were read
-		rs.send([]aguiconvert.Event{aguiconvert.Discarded(r)})
-	case r.ID != "":
-		rs.finish(ctx, r)
-	}
+	out := frontend.NewSender(ctx, w, s.KeepAlive)
+	defer out.Close()
+	send := func(events []aguiconvert.Event) { sendEvents(out, old, events) }
+	var stream *aguiconvert.Stream
+	send([]aguiconvert.Event{aguiconvert.RunStarted(b.Ref.SessionID, b.Ref.RunID)})
+	frontend.Stream(ctx, s.Server, &b, out.Left, frontend.Protocol[aguiconvert.Event]{
+		Send: send, Discarded: aguiconvert.Discarded,
+		Begin: func(ctx context.Context, own []session.Event) (frontend.Converter[aguiconvert.Event], error) {
+			state, err := s.state(ctx, b.Ref, b.AsGuest)
+			if err != nil {
+				return nil, err
+			}
+			before := b.Before.With(own)
+			if has == nil {
+				send([]aguiconvert.Event{aguiconvert.MessagesSnapshot(aguiconvert.Messages(before.Thread()))})
+			}
+			send([]aguiconvert.Event{aguiconvert.StateSnapshot(state)})
+			if has != nil {
+				send(aguiconvert.Answers(before.Thread(), b.Ref.RunID, has))
+			}
+			stream = aguiconvert.NewStream(before, own, state)
+			return stream, nil
+		},
+		Fail: func(f *fault.Error, broken bool) {
+			if stream != nil {
+				send(stream.Close())
+			}
+			send([]aguiconvert.Event{failure(f, broken, b.Ref.RunID)})
+		},
+	})
 }
 
-// finish sends how the run ended.
-func (rs *runStream) finish(ctx context.Context, r run.Run) {
-	if !rs.stream.Thread().Ended() {
-		if err := rs.WholeFor(ctx, &rs.Begun, rs.stream, rs.own); err != nil {
-			rs.fail(ctx, err)
-			return
-		}
-	}
-	rs.send(rs.stream.Finish(r))
-}
-
-// update sends what is new in the run's events.
-func (rs *runStream) update(ctx context.Context, own []session.Event) error {
-	rs.own = own
-	if rs.stream == nil {
-		state, err := rs.state(ctx, rs.Ref, rs.AsGuest)
-		if err != nil {
-			return err
-		}
-		before := rs.Before.With(own)
-		if rs.has == nil {
-			rs.send([]aguiconvert.Event{aguiconvert.MessagesSnapshot(aguiconvert.Messages(before.Thread()))})
-		}
-		rs.send([]aguiconvert.Event{aguiconvert.StateSnapshot(state)})
-		if rs.has != nil {
-			rs.send(aguiconvert.Answers(before.Thread(), rs.Ref.RunID, rs.has))
-		}
-		rs.stream = aguiconvert.NewStream(before, own, state)
-	}
-	events, err := frontend.Update(ctx, rs.Server, &rs.Begun, rs.stream, own)
-	rs.send(events)
-	return err
-}
-
-// fail sends why the stream ends before its run.
-func (rs *runStream) fail(ctx context.Context, err error) {
-	if rs.stream != nil {
-		rs.send(rs.stream.Close())
-	}
-	f, broken := rs.Failure(ctx, err)
+// failure returns why a stream ends before its run.
+func failure(f *fault.Error, broken bool, runID string) aguiconvert.Event {
 	if f != nil {
-		rs.send([]aguiconvert.Event{aguiconvert.RunError("access_lost", f.Detail, nil)})
-		return
+		return aguiconvert.RunError("access_lost", f.Detail, nil)
 	}
 	text := "The stream ends before its run. Send the same request again to go on."
 	if broken {
 		text = "The stream failed, its run goes on. Send the same request again to go on."
 	}
-	rs.send([]aguiconvert.Event{aguiconvert.RunError(aguiconvert.CodeReconnect, text, map[string]any{"run_id": rs.Ref.RunID})})
-}
-
-func (rs *runStream) send(events []aguiconvert.Event) {
-	sendEvents(rs.out, rs.old, events)
+	return aguiconvert.RunError(aguiconvert.CodeReconnect, text, map[string]any{"run_id": runID})
 }
 
 // sendOnly sends events that are a whole stream. old is a client of a version before

@@ -81,85 +81,59 @@ func (s *server) sender(ctx context.Context, w http.ResponseWriter) *frontend.Se
 	return frontend.NewSender(ctx, w, s.KeepAlive)
 }
 
-// runStream is the stream of one run.
-type runStream struct {
-	*server
-	frontend.Begun
-
-	replay bool // from the beginning of the message, which may be older than the run
-	out    *frontend.Sender
-	stream *aisdkconvert.Stream // nil before the first events
-}
-
-// sendRun streams a run from its beginning to its end.
+// sendRun streams a run from its beginning to its end; with replay from the beginning of
+// its message, which may be older than the run.
 func (s *server) sendRun(ctx context.Context, w http.ResponseWriter, b frontend.Begun, replay bool) {
-	rs := &runStream{server: s, Begun: b, replay: replay, out: s.sender(ctx, w)}
-	defer rs.out.Close()
-	r, err := s.Follow(ctx, &rs.Begun, rs.out.Left, rs.update)
-	switch {
-	case err != nil:
-		rs.fail(ctx, err)
-	case r.ID != "" && rs.stream == nil: // discarded before its events were read
-		rs.send([]aisdkconvert.Chunk{aisdkconvert.Discarded(r)})
-	case r.ID != "":
-		rs.send(rs.stream.Finish(r))
-	}
-	rs.out.Done()
-}
-
-// update sends what is new in the run's events.
-func (rs *runStream) update(ctx context.Context, own []session.Event) error {
-	if rs.stream == nil {
-		state, err := rs.Sessions.State(ctx, rs.Ref.UserID, rs.Ref.SessionID)
-		if err != nil {
-			return err
-		}
-		if err := rs.begin(ctx, own, state); err != nil {
-			return err
+	out := s.sender(ctx, w)
+	defer out.Close()
+	send := func(chunks []aisdkconvert.Chunk) {
+		for _, c := range chunks {
+			out.Send(c)
 		}
 	}
-	chunks, err := frontend.Update(ctx, rs.Server, &rs.Begun, rs.stream, own)
-	rs.send(chunks)
-	return err
+	frontend.Stream(ctx, s.Server, &b, out.Left, frontend.Protocol[aisdkconvert.Chunk]{
+		Send: send, Discarded: aisdkconvert.Discarded,
+		Begin: func(ctx context.Context, own []session.Event) (frontend.Converter[aisdkconvert.Chunk], error) {
+			stream, first, err := s.begin(ctx, &b, own, replay)
+			send(first)
+			return stream, err
+		},
+		Fail: func(f *fault.Error, broken bool) { send(failure(f, broken, b.Ref.RunID)) },
+	})
+	out.Done()
 }
 
 // begin begins the stream with the first events of the run.
-func (rs *runStream) begin(ctx context.Context, own []session.Event, state session.State) error {
+func (s *server) begin(ctx context.Context, b *frontend.Begun, own []session.Event, replay bool) (*aisdkconvert.Stream, []aisdkconvert.Chunk, error) {
+	state, err := s.Sessions.State(ctx, b.Ref.UserID, b.Ref.SessionID)
+	if err != nil {
+		return nil, nil, err
+	}
 	start := aisdkconvert.Start{
-		SessionID: rs.Ref.SessionID, RunID: rs.Ref.RunID, Before: rs.Before.With(own), Included: own,
-		State: conversation.NewState(state.Merged, rs.AsGuest), Replay: rs.replay,
+		SessionID: b.Ref.SessionID, RunID: b.Ref.RunID, Before: b.Before.With(own), Included: own,
+		State: conversation.NewState(state.Merged, b.AsGuest), Replay: replay,
 	}
 	stream, first, err := aisdkconvert.NewStream(start)
 	if errors.Is(err, conversation.ErrOlder) {
-		if err := rs.Whole(ctx, &rs.Begun); err != nil {
-			return err
+		if err := s.Whole(ctx, b); err != nil {
+			return nil, nil, err
 		}
-		start.Before = rs.Before.With(own)
+		start.Before = b.Before.With(own)
 		stream, first, err = aisdkconvert.NewStream(start)
 	}
-	rs.stream = stream
-	rs.send(first)
-	return err
+	return stream, first, err
 }
 
-func (rs *runStream) send(chunks []aisdkconvert.Chunk) {
-	for _, c := range chunks {
-		rs.out.Send(c)
-	}
-}
-
-// fail sends why the stream ends before its run.
-func (rs *runStream) fail(ctx context.Context, err error) {
-	f, broken := rs.Failure(ctx, err)
+// failure returns why a stream ends before its run.
+func failure(f *fault.Error, broken bool, runID string) []aisdkconvert.Chunk {
 	if f != nil {
-		rs.send([]aisdkconvert.Chunk{aisdkconvert.Error(f.Detail)})
-		return
+		return []aisdkconvert.Chunk{aisdkconvert.Error(f.Detail)}
 	}
 	text := "The stream ends before its run. Resume it to go on."
 	if broken {
 		text = "The stream failed, its run goes on. Resume it to go on."
 	}
-	rs.send([]aisdkconvert.Chunk{
-		aisdkconvert.Transient(aisdkconvert.DataReconnect, map[string]any{"run_id": rs.Ref.RunID}), aisdkconvert.Error(text),
-	})
+	return []aisdkconvert.Chunk{
+		aisdkconvert.Transient(aisdkconvert.DataReconnect, map[string]any{"run_id": runID}), aisdkconvert.Error(text),
+	}
 }

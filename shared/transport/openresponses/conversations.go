@@ -8,11 +8,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend"
+	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
-// conversation returns a session as a conversation.
-func conversation(of session.Session) map[string]any {
+// conversationOf returns a session as a conversation.
+func conversationOf(of session.Session) map[string]any {
 	return map[string]any{
 		"id": of.ID, "object": "conversation", "created_at": of.CreatedTime / 1000, "metadata": of.Metadata,
 	}
@@ -64,7 +65,7 @@ func (s *server) postConversation(w http.ResponseWriter, r *http.Request) error 
 	}
 	id, nonce := s.NewID(), s.NewID()
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
-		id = hash(access.CallerOf(r.Context()).UserID, key)
+		id = conversation.Digest(access.CallerOf(r.Context()).UserID, key)
 		nonce = id
 	}
 	fresh := session.New{ID: newConversation(id), UserID: access.CallerOf(r.Context()).UserID, Metadata: metadata, Nonce: nonce}
@@ -75,7 +76,7 @@ func (s *server) postConversation(w http.ResponseWriter, r *http.Request) error 
 	if _, err := s.appendItems(r, of, added, "items-"+id); err != nil {
 		return err
 	}
-	return frontend.WriteJSON(w, conversation(of))
+	return frontend.WriteJSON(w, conversationOf(of))
 }
 
 func (s *server) getConversation(w http.ResponseWriter, r *http.Request) error {
@@ -83,7 +84,7 @@ func (s *server) getConversation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return frontend.WriteJSON(w, conversation(of))
+	return frontend.WriteJSON(w, conversationOf(of))
 }
 
 // updateConversation replaces the metadata of a session.
@@ -106,7 +107,7 @@ func (s *server) updateConversation(w http.ResponseWriter, r *http.Request) erro
 	if of, err = s.Sessions.Update(r.Context(), of.UserID, of.ID, session.Patch{Metadata: metadata}); err != nil {
 		return err
 	}
-	return frontend.WriteJSON(w, conversation(of))
+	return frontend.WriteJSON(w, conversationOf(of))
 }
 
 // deleteConversation deletes a session and everything that belongs to it.

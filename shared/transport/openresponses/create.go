@@ -2,15 +2,13 @@ package openresponses
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
-	"strconv"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend"
+	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
@@ -89,22 +87,13 @@ func (s *server) newCreation(r *http.Request, req responsesconvert.Request, body
 	if len(key) > maxKey {
 		return nil, fault.Field(fault.Malformed, "Idempotency-Key", "must be at most %d characters", maxKey)
 	}
-	id := hash(access.CallerOf(r.Context()).UserID, key)
+	id := conversation.Digest(access.CallerOf(r.Context()).UserID, key)
 	return &creation{
-		server: s, req: req, runID: "run_" + id, session: newConversation(id), nonce: id, body: hash(string(body)),
+		server: s, req: req, runID: "run_" + id, session: newConversation(id), nonce: id, body: conversation.Digest(string(body)),
 	}, nil
 }
 
 func newConversation(id string) string { return "conv_" + id }
-
-// hash returns a text of 32 characters that identifies texts.
-func hash(texts ...string) string {
-	h := sha256.New()
-	for _, text := range texts {
-		h.Write([]byte(strconv.Itoa(len(text)) + ":" + text)) // never fails
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
 
 // createSession creates the session of a response without a conversation.
 func (c *creation) createSession(ctx context.Context) (session.Session, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/frontend"
+	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 	"github.com/rethread/rethread/shared/transport/openresponses/responsesconvert"
 )
 
@@ -176,7 +177,7 @@ func (s *server) postItems(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := s.NewID()
 	if key := r.Header.Get("Idempotency-Key"); key != "" {
-		id = hash(access.CallerOf(r.Context()).UserID, key)
+		id = conversation.Digest(access.CallerOf(r.Context()).UserID, key)
 	}
 	stored, err := s.appendItems(r, of, added, "items-"+id)
 	if err != nil {

@@ -31,8 +31,15 @@ func (s *Stream) Close() []Event {
 }
 
 // Finish returns the events that end the stream of a run: what is open is closed, and
-// the run's outcome follows.
-func (s *Stream) Finish(r run.Run) []Event { return append(s.Close(), Outcome(s.Thread(), r)) }
+// the run's outcome follows. It returns conversation.ErrOlder, and changes nothing, if that
+// depends on older events.
+func (s *Stream) Finish(r run.Run) ([]Event, error) {
+	t := s.Thread()
+	if !t.Ended() {
+		return nil, conversation.ErrOlder
+	}
+	return append(s.Close(), Outcome(t, r)), nil
+}
 
 // Outcome returns the event for the end of a run: what a person has to answer is an
 // interrupt, except calls of the front end's own tools, which its next input answers

@@ -135,7 +135,8 @@ func TestStreamFromNewestEvents_property(t *testing.T) {
 				s.Before(before.With(own))
 				more, err = s.Update(own)
 			}
-			return slices.Concat(chunks, more, s.Finish(run.Run{Status: run.Completed})), err
+			end, ended := s.Finish(run.Run{Status: run.Completed})
+			return slices.Concat(chunks, more, end), errors.Join(err, ended)
 		}
 		want, err := send(start)
 		if err != nil {

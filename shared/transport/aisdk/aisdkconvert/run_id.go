@@ -1,8 +1,6 @@
 package aisdkconvert
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strconv"
 
@@ -57,22 +55,16 @@ func (r Request) names(turns []*turn) bool {
 // runID derives the id of a run from the last message with what answers calls in it, the
 // number of the session's rewinds, and the number of the try since then.
 func (r Request) runID(epoch, try int64) string {
-	hash := sha256.New()
-	write := func(texts ...string) {
-		for _, text := range texts {
-			hash.Write([]byte(strconv.Itoa(len(text)) + ":" + text)) // never fails
-		}
-	}
-	write(r.ID, strconv.FormatBool(r.Regenerate), r.MessageID, strconv.FormatInt(epoch, 10), strconv.FormatInt(try, 10))
+	of := []string{r.ID, strconv.FormatBool(r.Regenerate), r.MessageID, strconv.FormatInt(epoch, 10), strconv.FormatInt(try, 10)}
 	if n := len(r.Messages); n > 0 {
 		m := r.Messages[n-1]
-		write(m.ID, m.Role)
+		of = append(of, m.ID, m.Role)
 		for _, p := range m.Parts {
-			write(p.Type, p.ToolCallID, p.State)
+			of = append(of, p.Type, p.ToolCallID, p.State)
 			if m.Role == user {
-				write(p.Text, p.URL)
+				of = append(of, p.Text, p.URL)
 			}
 		}
 	}
-	return "ai-" + hex.EncodeToString(hash.Sum(nil)[:16])
+	return "ai-" + conversation.Digest(of...)
 }

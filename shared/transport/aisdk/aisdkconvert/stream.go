@@ -191,7 +191,7 @@ func (s *Stream) update(i int) []Chunk {
 // Finish returns the chunks that end the stream of a run: what is open is closed, and
 // the run's outcome follows. A call that turns out to be a question to the person, since
 // the agent has ended without a response, is sent again as one.
-func (s *Stream) Finish(r run.Run) []Chunk {
+func (s *Stream) Finish(r run.Run) ([]Chunk, error) {
 	open := map[string]bool{}
 	for _, c := range s.View.Open(func(string) bool { return r.Status == run.Completed }) {
 		open[c.ID] = true
@@ -212,5 +212,5 @@ func (s *Stream) Finish(r run.Run) []Chunk {
 	}
 	outputs := s.Events()
 	out = append(out, s.end()...)
-	return append(out, outcome(r, outputs, waits))
+	return append(out, outcome(r, outputs, waits)), nil
 }

@@ -29,6 +29,16 @@ func update(t failer, s *aisdkconvert.Stream, events []session.Event) []aisdkcon
 	return chunks
 }
 
+// finish is Stream.Finish of a run that is completed.
+func finish(t failer, s *aisdkconvert.Stream) []aisdkconvert.Chunk {
+	t.Helper()
+	chunks, err := s.Finish(run.Run{Status: run.Completed})
+	if err != nil {
+		t.Fatalf("a run that is over gives %v", err)
+	}
+	return chunks
+}
+
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -175,7 +185,7 @@ func TestStreamEndsWithTheMessageOfAReload(t *testing.T) {
 			done = append(done, event(id, "r1", "helper", joined(parts)))
 		}
 		chunks = append(chunks, update(t, stream, done)...)
-		chunks = append(chunks, stream.Finish(run.Run{Status: run.Completed})...)
+		chunks = append(chunks, finish(t, stream)...)
 		mustFollow(t, chunks)
 
 		var built aisdkconvert.Message
@@ -218,7 +228,7 @@ func TestAnswersToCallsContinueTheMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 		chunks = append(chunks, update(t, stream, []session.Event{last})...)
-		chunks = append(chunks, stream.Finish(run.Run{Status: run.Completed})...)
+		chunks = append(chunks, finish(t, stream)...)
 		for _, c := range chunks {
 			built.Apply(c)
 		}

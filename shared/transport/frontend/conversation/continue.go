@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strconv"
 
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -31,6 +32,15 @@ func (in Input) ContinuedID(h History) (string, error) {
 		hash.Write([]byte(text + "\x00")) // never fails
 	}
 	return "answer-" + hex.EncodeToString(hash.Sum(nil)[:16]), nil
+}
+
+// Digest returns a text of 32 characters that identifies texts.
+func Digest(texts ...string) string {
+	hash := sha256.New()
+	for _, text := range texts {
+		hash.Write([]byte(strconv.Itoa(len(text)) + ":" + text)) // never fails
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
 // callIDs returns the calls that the request answers, sorted.

@@ -186,3 +186,15 @@ func TestRepeats(t *testing.T) {
 		}
 	}
 }
+
+// TestDigest pins what ids of runs are derived with: an instance of another version finds
+// the run of a repeated request.
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	if got := conversation.Digest("a", "bc"); got != "5310a58788781ab25d5ad7c3f8503582" {
+		t.Errorf("got %s", got)
+	}
+	if conversation.Digest("ab", "c") == conversation.Digest("a", "bc") {
+		t.Error("other texts have the same digest")
+	}
+}
