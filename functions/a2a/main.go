@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/client/signing"
+	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
@@ -18,7 +18,7 @@ func main() {
 		}
 		return boot.Streaming(a2a.New(c, a2a.Config{
 			Tasks: d.Store.Tasks, Links: d.Store.Tasks, Push: d.Store.Pushes, CheckURL: boot.Guard().Check,
-			PublicKeys: signing.New(d.Store.Keys, time.Now).Public, Modified: boot.Deployed(d.Log),
+			PublicKeys: outbound.NewSigningKeys(d.Store.Keys, time.Now).Public, Modified: boot.Deployed(d.Log),
 		}), d.Log, time.Now), nil
 	})
 }

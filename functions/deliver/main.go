@@ -13,13 +13,10 @@ import (
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/boot/deliveries"
 	"github.com/rethread/rethread/shared/client/outbound"
-	"github.com/rethread/rethread/shared/client/signing"
 	"github.com/rethread/rethread/shared/client/tracing"
-	"github.com/rethread/rethread/shared/client/webhookhttp"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/domain/push"
-	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/store/compaction"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
@@ -66,11 +63,11 @@ func worker(d boot.Deps, issuer string, pace delivery.RetryPolicy) *delivery.Wor
 	store := d.Store.With(stores.WithCompaction(compaction.Rules{})) // compaction speeds up readers, and no reader waits here
 	return &delivery.Worker{
 		Builders: map[delivery.Kind]delivery.MessageBuilder{
-			push.Kind: &a2a.Notifier{
+			receiver.PushKind: &a2a.Notifier{
 				Sessions: store.Sessions, Runs: store.Runs, Links: store.Tasks, Targets: store.Pushes,
-				Sign: signing.New(store.Keys, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
+				Sign: outbound.NewSigningKeys(store.Keys, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
 			},
-			webhook.Kind: &webhookhttp.Notifier{Webhooks: store.Webhooks, Now: time.Now},
+			receiver.WebhookKind: &outbound.WebhookNotifier{Webhooks: store.Webhooks, Now: time.Now},
 		},
 		Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
 			Store: store.Automations, Sessions: store.Sessions, Runs: store.Runs, HasAgent: d.HasAgent, MayCall: d.MayStillCall,

@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/infra/contract"
 	"github.com/rethread/rethread/infra/local/repo"
 	"github.com/rethread/rethread/infra/local/samtemplate"
-	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 func TestSpec(t *testing.T) {
@@ -30,7 +30,7 @@ func TestSpec(t *testing.T) {
 			got := spec.Enum(schema)
 			slices.Sort(got)
 			if diff := gocmp.Diff(mustEventNames(t), got); diff != "" {
-				t.Errorf("shared/domain/delivery (-) and infra/openapi.yaml (+) differ:\n%s", diff)
+				t.Errorf("shared/domain/notification (-) and infra/openapi.yaml (+) differ:\n%s", diff)
 			}
 		})
 	}
@@ -41,7 +41,7 @@ func TestSpec(t *testing.T) {
 func mustEventNames(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	for _, typ := range delivery.PublicTypes() {
+	for _, typ := range notification.PublicTypes() {
 		family, _, ok := strings.Cut(string(typ), ".")
 		if !ok {
 			t.Fatalf("%s has no family", typ)

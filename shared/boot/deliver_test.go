@@ -16,6 +16,7 @@ import (
 
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 // round is a message builder and a poster that answer by the event's id, and the
@@ -106,7 +107,7 @@ func mail(t *testing.T, of ...[2]string) events.SQSEvent {
 	var event events.SQSEvent
 	for i, m := range of {
 		body, err := json.Marshal(delivery.Delivery{
-			Event: delivery.Event{ID: m[1]}, Target: delivery.Target{Kind: "test", Name: m[0]},
+			Event: notification.Event{ID: m[1]}, Target: delivery.Target{Kind: "test", Name: m[0]},
 		})
 		if err != nil {
 			t.Fatal(err)

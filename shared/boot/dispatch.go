@@ -7,11 +7,12 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/store/records"
 )
 
 // EventReader returns the events of a change of the table.
-type EventReader func(context.Context, records.Change) ([]delivery.Event, error)
+type EventReader func(context.Context, records.Change) ([]notification.Event, error)
 
 // Dispatch queues the events of changes for their targets, in the order of the changes
 // for each target. It stops at the first change that cannot be read at the moment, and
@@ -19,7 +20,7 @@ type EventReader func(context.Context, records.Change) ([]delivery.Event, error)
 // deliveries queued after it are queued again, but kept once. A change that can never
 // be read is skipped, so that it does not block those after it. Queued events are also
 // published, unless bus is nil.
-func Dispatch(read EventReader, to *delivery.Dispatcher, bus delivery.Bus, log *slog.Logger) FanoutHandler {
+func Dispatch(read EventReader, to *delivery.Dispatcher, bus notification.Bus, log *slog.Logger) FanoutHandler {
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		ctx, cancel := timeToAnswer(ctx)
 		defer cancel()

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
@@ -17,7 +18,7 @@ const readAtOnce = 16
 
 // reading is a change with its events and deliveries.
 type reading struct {
-	events     []delivery.Event
+	events     []notification.Event
 	deliveries []delivery.Delivery
 	err        error // temporary
 }
@@ -66,7 +67,7 @@ func readChange(
 }
 
 // findSafely treats a panic like an error.
-func findSafely(ctx context.Context, to *delivery.Dispatcher, e delivery.Event) (found []delivery.Delivery, err error) {
+func findSafely(ctx context.Context, to *delivery.Dispatcher, e notification.Event) (found []delivery.Delivery, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			found, err = nil, fmt.Errorf("panic: %v", v)
@@ -84,7 +85,7 @@ func skip(ctx context.Context, record events.DynamoDBEventRecord, err error, log
 // eventsOf reads the events of one change. It treats a panic like an error.
 func eventsOf(
 	ctx context.Context, read EventReader, record events.DynamoDBEventRecord,
-) (found []delivery.Event, err error) {
+) (found []notification.Event, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			found, err = nil, fmt.Errorf("panic: %v", v)

@@ -22,6 +22,7 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/store/records"
 )
 
@@ -42,7 +43,7 @@ func (q *tray) got() (all []string) {
 	return all
 }
 
-func (q *tray) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
+func (q *tray) Targets(ctx context.Context, e notification.Event) ([]delivery.Target, error) {
 	if err := sleep.For(ctx, q.takes); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (q *tray) Put(ctx context.Context, d delivery.Delivery) error {
 }
 
 // readEvents reads the records of batch: two events each.
-func readEvents(_ context.Context, c records.Change) ([]delivery.Event, error) {
+func readEvents(_ context.Context, c records.Change) ([]notification.Event, error) {
 	var log, seq string
 	if v, ok := c.New["log"].(*types.AttributeValueMemberS); ok {
 		log = v.Value
@@ -93,9 +94,9 @@ func readEvents(_ context.Context, c records.Change) ([]delivery.Event, error) {
 	case "quiet":
 		return nil, nil
 	case "items":
-		return []delivery.Event{{ID: log + seq + ".1", Log: log, Type: delivery.ItemCompleted}}, nil
+		return []notification.Event{{ID: log + seq + ".1", Log: log, Type: notification.ItemCompleted}}, nil
 	}
-	return []delivery.Event{{ID: log + seq + ".1", Log: log}, {ID: log + seq + ".2", Log: log}}, nil
+	return []notification.Event{{ID: log + seq + ".1", Log: log}, {ID: log + seq + ".2", Log: log}}, nil
 }
 
 func TestDispatch(t *testing.T) {
@@ -174,7 +175,7 @@ type board struct {
 	got   []string
 }
 
-func (b *board) Publish(_ context.Context, events []delivery.Event) []error {
+func (b *board) Publish(_ context.Context, events []notification.Event) []error {
 	errs := make([]error, len(events))
 	for i, e := range events {
 		switch e.Log {

@@ -21,6 +21,7 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -32,7 +33,7 @@ type refusing struct {
 	queued   []string
 }
 
-func (q *refusing) Targets(context.Context, delivery.Event) ([]delivery.Target, error) {
+func (q *refusing) Targets(context.Context, notification.Event) ([]delivery.Target, error) {
 	return []delivery.Target{{Kind: "webhook", Name: "w"}}, nil
 }
 
@@ -94,12 +95,12 @@ func TestQueueRefuses(t *testing.T) {
 }
 
 // readItem reads a change as an event with the name of its item.
-func readItem(_ context.Context, c records.Change) ([]delivery.Event, error) {
+func readItem(_ context.Context, c records.Change) ([]notification.Event, error) {
 	item := table.Text(c.New, table.PK)
 	if item == "unreadable" {
 		return nil, errors.New("it makes no sense")
 	}
-	return []delivery.Event{{ID: item}}, nil
+	return []notification.Event{{ID: item}}, nil
 }
 
 func changesOf(c call) (out events.DynamoDBEvent) {

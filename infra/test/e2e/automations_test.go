@@ -17,7 +17,7 @@ import (
 	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/local/bus"
 	"github.com/rethread/rethread/infra/test/e2e"
-	"github.com/rethread/rethread/shared/domain/cloudevent"
+	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 // testAutomations checks the reactions to events: messages on the event bus, and
@@ -40,9 +40,9 @@ func testAutomations(t *testing.T, sys *e2e.System) {
 
 // published is an event on the bus.
 type published struct {
-	ID   string          `json:"id"`
-	Type string          `json:"type"`
-	Data cloudevent.Data `json:"data"`
+	ID   string                 `json:"id"`
+	Type string                 `json:"type"`
+	Data notification.EventData `json:"data"`
 }
 
 // mustPublish waits until the bus's events of a user's sessions are as expected.

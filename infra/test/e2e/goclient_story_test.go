@@ -273,7 +273,7 @@ func testGoHooks(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	client, _ := goClient(t, sys, "go")
 	ctx := t.Context()
-	r := newReceiver(t)
+	r := newInbox(t)
 	hook := must[rethread.Webhook](t)(client.Webhooks.Create(ctx, rethread.WebhookRequest{URL: r.url, Types: []string{"run.*"}}))
 	test := must[rethread.Delivery](t)(client.Webhooks.Test(ctx, hook.ID))
 	mustOpen(t, r.mustNext(t), hook.Secret)

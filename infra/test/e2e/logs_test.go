@@ -169,7 +169,7 @@ func runEverywhere(t *testing.T, sys *e2e.System, alice *e2e.User, session, secr
 	mustEnd(t, alice, session, run, "completed")
 	runs = append(runs, run)
 
-	r := newReceiver(t, 500)
+	r := newInbox(t, 500)
 	req := say("", secret)
 	req.Config = &a2a.SendMessageConfig{
 		ReturnImmediately: true, PushConfig: &a2a.PushConfig{URL: r.url + "/?token=" + secret, Token: secret},

@@ -23,26 +23,26 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// receiver is a client's server for notifications. It answers according to a
+// inbox is a client's server for notifications. It answers according to a
 // script, and then with 204.
-type receiver struct {
+type inbox struct {
 	url  string
-	come chan notification
+	come chan posted
 
 	mu     sync.Mutex
 	script []int
 }
 
-// notification is one request.
-type notification struct {
+// posted is one request.
+type posted struct {
 	header http.Header
 	body   []byte
 	answer int
 }
 
-func newReceiver(t *testing.T, script ...int) *receiver {
+func newInbox(t *testing.T, script ...int) *inbox {
 	t.Helper()
-	r := &receiver{come: make(chan notification, 1000), script: script}
+	r := &inbox{come: make(chan posted, 1000), script: script}
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
 	r.url = server.URL
@@ -50,7 +50,7 @@ func newReceiver(t *testing.T, script ...int) *receiver {
 }
 
 // ServeHTTP implements http.Handler.
-func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (r *inbox) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		w.WriteHeader(http.StatusBadRequest)
@@ -63,11 +63,11 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	r.mu.Unlock()
 	w.WriteHeader(answer)
-	r.come <- notification{header: req.Header, body: body, answer: answer}
+	r.come <- posted{header: req.Header, body: body, answer: answer}
 }
 
 // mustNext waits for the next notification.
-func (r *receiver) mustNext(t *testing.T) notification {
+func (r *inbox) mustNext(t *testing.T) posted {
 	t.Helper()
 	timeout := time.NewTimer(e2e.Patience)
 	defer timeout.Stop()
@@ -76,14 +76,14 @@ func (r *receiver) mustNext(t *testing.T) notification {
 		return n
 	case <-timeout.C:
 		t.Fatal("no notification arrives")
-		return notification{}
+		return posted{}
 	}
 }
 
 // mustUpTo collects the accepted notifications, up to one that contains end.
-func (r *receiver) mustUpTo(t *testing.T, end string) []notification {
+func (r *inbox) mustUpTo(t *testing.T, end string) []posted {
 	t.Helper()
-	var all []notification
+	var all []posted
 	for {
 		n := r.mustNext(t)
 		if n.answer < 300 {
@@ -96,7 +96,7 @@ func (r *receiver) mustUpTo(t *testing.T, end string) []notification {
 }
 
 // verify checks a signature as a receiver should, and as Google's samples do.
-func verify(t *testing.T, sys *e2e.System, url string, n notification, taskID string) {
+func verify(t *testing.T, sys *e2e.System, url string, n posted, taskID string) {
 	t.Helper()
 	var keys jose.JSONWebKeySet
 	answer := sys.Bearer(t, "", "").Get("/a2a/.well-known/jwks.json").Want(200)
@@ -126,7 +126,7 @@ func verify(t *testing.T, sys *e2e.System, url string, n notification, taskID st
 }
 
 // kinds lists the kinds of notifications of version 1.0.
-func kinds(t *testing.T, all []notification) []string {
+func kinds(t *testing.T, all []posted) []string {
 	t.Helper()
 	var out []string
 	for _, n := range all {
@@ -160,7 +160,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 	}
 	t.Run("sends a task's notifications in order, signed, with retries", func(t *testing.T) {
 		t.Parallel()
-		r := newReceiver(t, 500, 503)
+		r := newInbox(t, 500, 503)
 		task := begin(t, c, "hello", &a2a.PushConfig{URL: r.url, Token: "mine"})
 		all := r.mustUpTo(t, "TASK_STATE_COMPLETED")
 		var said string
@@ -187,7 +187,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 	t.Run("version 0.3 receives the task, with the receiver's credentials", func(t *testing.T) {
 		t.Parallel()
 		old := mustDial(t, sys, alice, a2a.TransportProtocolJSONRPC, a2av0.Version)
-		r := newReceiver(t)
+		r := newInbox(t)
 		task := begin(t, old, "hello", &a2a.PushConfig{
 			URL: r.url, Auth: &a2a.PushAuthInfo{Scheme: "Basic", Credentials: "YTpi"},
 		})
@@ -215,7 +215,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 	})
 	t.Run("notifies of a continued task, and of its cancellation while it waits for input", func(t *testing.T) {
 		t.Parallel()
-		r := newReceiver(t)
+		r := newInbox(t)
 		task := begin(t, c, "/tool parcels", &a2a.PushConfig{URL: r.url})
 		r.mustUpTo(t, "TASK_STATE_INPUT_REQUIRED")
 		other := begin(t, c, "/tool parcels", &a2a.PushConfig{URL: r.url})
@@ -234,7 +234,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 	})
 	t.Run("notifies the owner of the result of a guest's message", func(t *testing.T) {
 		t.Parallel()
-		r := newReceiver(t)
+		r := newInbox(t)
 		owner, guest := sys.User(t, "owner"), sys.User(t, "guest")
 		task := begin(t, mustDial(t, sys, owner, a2a.TransportProtocolJSONRPC, "1.0"), "/tool parcels", &a2a.PushConfig{URL: r.url})
 		owner.Post(sessionPath(task.ContextID)+"/shares", e2e.M{"access": "write", "user_id": guest.ID}).Want(201)
@@ -248,7 +248,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 	})
 	t.Run("stops notifying a deleted receiver", func(t *testing.T) {
 		t.Parallel()
-		gone, stays := newReceiver(t, 410), newReceiver(t)
+		gone, stays := newInbox(t, 410), newInbox(t)
 		task := begin(t, c, "/tool parcels", &a2a.PushConfig{ID: "gone", URL: gone.url})
 		if _, err := c.CreateTaskPushConfig(t.Context(), &a2a.PushConfig{TaskID: task.ID, ID: "stays", URL: stays.url}); err != nil {
 			t.Fatal(err)

@@ -16,9 +16,9 @@ import (
 	"github.com/rethread/rethread/infra/ops/deployment"
 	"github.com/rethread/rethread/infra/ops/redrive/deadletter"
 	"github.com/rethread/rethread/infra/test/e2e"
-	"github.com/rethread/rethread/shared/client/queue"
+	"github.com/rethread/rethread/shared/client/messaging"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/receiver"
 )
 
 // testRedrive has `make redrive` send back a notification whose receiver was down,
@@ -26,7 +26,7 @@ import (
 func testRedrive(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	impatient := sys.Another(t, "DELIVERY_BACKOFF=8s")
-	r := newReceiver(t, 500)
+	r := newInbox(t, 500)
 	c := mustDial(t, impatient, impatient.User(t, "alice"), a2a.TransportProtocolJSONRPC, "1.0")
 	req := say("", "hello")
 	req.Config = &a2a.SendMessageConfig{ReturnImmediately: true, PushConfig: &a2a.PushConfig{URL: r.url}}
@@ -37,8 +37,8 @@ func testRedrive(t *testing.T, sys *e2e.System) {
 	}
 	body := mustPark(t, d)
 	r.mustUpTo(t, "TASK_STATE_COMPLETED") // it was retried, and later notifications were delivered
-	queue := queue.New(d.Services.SQS, queue.URLs{
-		Deliveries: map[delivery.Kind]string{push.Kind: d.Resource(deployment.Queue, deadletter.Abandoned)},
+	queue := messaging.NewQueue(d.Services.SQS, messaging.QueueURLs{
+		Deliveries: map[delivery.Kind]string{receiver.PushKind: d.Resource(deployment.Queue, deadletter.Abandoned)},
 		Abandoned:  d.Resource(deployment.Queue, deadletter.Abandoned),
 	})
 	var given delivery.Delivery

@@ -22,9 +22,10 @@ import (
 
 	"github.com/rethread/rethread/infra/ops/deployment"
 	"github.com/rethread/rethread/infra/test/e2e"
-	"github.com/rethread/rethread/shared/client/queue"
+	"github.com/rethread/rethread/shared/client/messaging"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/domain/notification"
+	"github.com/rethread/rethread/shared/domain/receiver"
 )
 
 const (
@@ -100,14 +101,14 @@ type crowd struct {
 
 	alice  *e2e.User
 	path   string
-	prompt *receiver
+	prompt *inbox
 	// most limits the time until a receiver gets an event.
 	most time.Duration
 }
 
 func newCrowd(t *testing.T, sys *e2e.System) *crowd {
 	t.Helper()
-	c := &crowd{sys: sys, mud: newSwamp(t), alice: sys.User(t, "alice"), prompt: newReceiver(t)}
+	c := &crowd{sys: sys, mud: newSwamp(t), alice: sys.User(t, "alice"), prompt: newInbox(t)}
 	for i := range slowReceivers {
 		u := sys.User(t, "slow")
 		path, _ := mustHook(t, u, e2e.M{"url": fmt.Sprintf("%s/%d", c.mud.url, i), "types": []string{"session.created"}})
@@ -191,7 +192,7 @@ func (c *crowd) testPush(t *testing.T) {
 	var took []time.Duration
 	for range 2 {
 		c.happen(t)
-		server := newReceiver(t)
+		server := newInbox(t)
 		req := say("", "hello")
 		req.Config = &a2a.SendMessageConfig{ReturnImmediately: true, PushConfig: &a2a.PushConfig{URL: server.url}}
 		mustSend(t, client, req)
@@ -287,7 +288,7 @@ func (c *crowd) deployment(t *testing.T) *deployment.Deployment {
 
 // target is the webhook at a path.
 func target(u *e2e.User, path string) delivery.Target {
-	return webhook.Webhook{ID: path[strings.LastIndex(path, "/")+1:], UserID: u.ID}.Target()
+	return receiver.Webhook{ID: path[strings.LastIndex(path, "/")+1:], UserID: u.ID}.Target()
 }
 
 func sessionID(path string) string { return strings.TrimPrefix(path, api+"/sessions/") }
@@ -299,8 +300,8 @@ func (c *crowd) testDead(t *testing.T) {
 	path, _ := mustHook(t, carol, e2e.M{"url": gone.URL, "types": []string{"task.saved"}})
 	gone.Close()
 	d, target := c.deployment(t), target(carol, path)
-	queue := queue.New(d.Services.SQS, queue.URLs{
-		Deliveries: map[delivery.Kind]string{webhook.Kind: d.Resource(deployment.Queue, "Deliveries")},
+	queue := messaging.NewQueue(d.Services.SQS, messaging.QueueURLs{
+		Deliveries: map[delivery.Kind]string{receiver.WebhookKind: d.Resource(deployment.Queue, "Deliveries")},
 	})
 	began := time.Now()
 	var took []time.Duration
@@ -309,8 +310,8 @@ func (c *crowd) testDead(t *testing.T) {
 		sending.SetLimit(4)
 		for i := range deadPart {
 			sending.Go(func() error {
-				return queue.Put(t.Context(), delivery.Delivery{Target: target, Event: delivery.Event{
-					ID: fmt.Sprintf("dead.%d.%d", part, i), Type: delivery.TaskSaved, UserID: carol.ID, Time: time.Now().UnixMilli(),
+				return queue.Put(t.Context(), delivery.Delivery{Target: target, Event: notification.Event{
+					ID: fmt.Sprintf("dead.%d.%d", part, i), Type: notification.TaskSaved, UserID: carol.ID, Time: time.Now().UnixMilli(),
 				}})
 			})
 		}

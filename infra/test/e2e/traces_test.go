@@ -173,7 +173,7 @@ func testTraces(t *testing.T, sys *e2e.System) {
 // testTracedDelivery sends a task's notification to a receiver.
 func testTracedDelivery(t *testing.T, sys *e2e.System, alice *e2e.User, collected *spans, secret string) {
 	t.Helper()
-	r := newReceiver(t)
+	r := newInbox(t)
 	req := say("", secret)
 	req.Config = &a2a.SendMessageConfig{ReturnImmediately: true, PushConfig: &a2a.PushConfig{URL: r.url + "/?" + secret}}
 	mustSend(t, mustDial(t, sys, alice, a2a.TransportProtocolJSONRPC, "1.0"), req)

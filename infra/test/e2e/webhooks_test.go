@@ -14,7 +14,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/rethread/rethread/infra/test/e2e"
-	"github.com/rethread/rethread/shared/domain/cloudevent"
+	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 const webhooks = api + "/webhooks"
@@ -27,7 +27,7 @@ func mustHook(t *testing.T, u *e2e.User, body e2e.M) (path, secret string) {
 }
 
 // mustOpen verifies and parses a message like a receiver.
-func mustOpen(t *testing.T, n notification, secrets ...string) cloudevents.Event {
+func mustOpen(t *testing.T, n posted, secrets ...string) cloudevents.Event {
 	t.Helper()
 	for _, secret := range secrets {
 		receiver, err := standardwebhooks.NewWebhook(secret)
@@ -48,9 +48,9 @@ func mustOpen(t *testing.T, n notification, secrets ...string) cloudevents.Event
 	return e
 }
 
-func dataOf(t *testing.T, e cloudevents.Event) cloudevent.Data {
+func dataOf(t *testing.T, e cloudevents.Event) notification.EventData {
 	t.Helper()
-	var d cloudevent.Data
+	var d notification.EventData
 	if err := e.DataAs(&d); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func dataOf(t *testing.T, e cloudevents.Event) cloudevent.Data {
 
 // mustTest sends a test event, which follows everything queued before, and returns
 // the notifications up to it.
-func (r *receiver) mustTest(t *testing.T, u *e2e.User, path string) (before []notification, test notification) {
+func (r *inbox) mustTest(t *testing.T, u *e2e.User, path string) (before []posted, test posted) {
 	t.Helper()
 	u.Post(path+"/test", nil, e2e.Header("Idempotency-Key", uuid.NewString())).Want(202)
 	for {
@@ -123,13 +123,13 @@ func testWebhooks(t *testing.T, sys *e2e.System) {
 func testWebhookDelivery(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice := sys.User(t, "alice")
-	r := newReceiver(t, http.StatusInternalServerError, http.StatusFound)
+	r := newInbox(t, http.StatusInternalServerError, http.StatusFound)
 	path, secret := mustHook(t, alice, e2e.M{"url": r.url, "types": []string{"run.*"}})
 	session := mustCreate(t, alice, nil)
 	runs := []string{mustFinish(t, alice, session, "hello"), mustFinish(t, alice, session, "hello again")}
 
 	var received []string
-	var first []notification
+	var first []posted
 	for len(received) < 4 {
 		n := r.mustNext(t)
 		e := mustOpen(t, n, secret)
@@ -184,15 +184,15 @@ func testWebhookDelivery(t *testing.T, sys *e2e.System) {
 // listener is a receiver with its webhook, its expected state and its
 // notifications.
 type listener struct {
-	*receiver
+	*inbox
 	path, secret string
 	want         []string
-	seen         []notification
+	seen         []posted
 }
 
 // notified reports whether the listener was notified of the end of a run.
 func (l *listener) notified(run string) bool {
-	return slices.ContainsFunc(l.seen, func(n notification) bool {
+	return slices.ContainsFunc(l.seen, func(n posted) bool {
 		return strings.Contains(string(n.body), `"type":"run.completed","subject":"runs/`+run+`"`)
 	})
 }
@@ -203,7 +203,7 @@ func testWebhookFilters(t *testing.T, sys *e2e.System) {
 	session, other := mustCreate(t, alice, nil), mustCreate(t, alice, nil)
 	mustFinish(t, alice, session, "before there was a webhook")
 	listen := func(want []string, filters e2e.M) *listener {
-		l := &listener{receiver: newReceiver(t), want: want}
+		l := &listener{inbox: newInbox(t), want: want}
 		filters["url"] = l.url
 		l.path, l.secret = mustHook(t, alice, filters)
 		return l
@@ -242,7 +242,7 @@ func testWebhookFilters(t *testing.T, sys *e2e.System) {
 func testWebhookRotation(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice := sys.User(t, "alice")
-	r := newReceiver(t)
+	r := newInbox(t)
 	path, first := mustHook(t, alice, e2e.M{"url": r.url})
 	_, n := r.mustTest(t, alice, path)
 	mustOpen(t, n, first)
@@ -266,7 +266,7 @@ func testWebhookRotation(t *testing.T, sys *e2e.System) {
 func testWebhookGone(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice := sys.User(t, "alice")
-	r := newReceiver(t, http.StatusGone)
+	r := newInbox(t, http.StatusGone)
 	path, secret := mustHook(t, alice, e2e.M{"url": r.url})
 	test := alice.Post(path+"/test", nil).Want(202)
 	mustOpen(t, r.mustNext(t), secret)
@@ -290,7 +290,7 @@ func testWebhookGone(t *testing.T, sys *e2e.System) {
 func testWebhookDeleted(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice := sys.User(t, "alice")
-	r, stays := newReceiver(t), newReceiver(t)
+	r, stays := newInbox(t), newInbox(t)
 	path, _ := mustHook(t, alice, e2e.M{"url": r.url})
 	kept, _ := mustHook(t, alice, e2e.M{"url": stays.url})
 	r.mustTest(t, alice, path)
@@ -314,7 +314,7 @@ func testWebhookDeleted(t *testing.T, sys *e2e.System) {
 func testWebhookAddresses(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice := sys.User(t, "alice")
-	path, _ := mustHook(t, alice, e2e.M{"url": newReceiver(t).url})
+	path, _ := mustHook(t, alice, e2e.M{"url": newInbox(t).url})
 	for _, url := range []string{
 		"https://10.0.0.1/", "https://169.254.169.254/latest/", "https://[fd00::1]/", "https://router.local/", "ftp://example.com/",
 	} {

@@ -9,8 +9,7 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/automation"
-	"github.com/rethread/rethread/shared/domain/push"
-	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/domain/receiver"
 )
 
 // TestFixedNumbersAreConflicts adds things until there are as many as there may be: the
@@ -32,10 +31,10 @@ func TestFixedNumbersAreConflicts(t *testing.T) {
 		add     request // with NUMBER for one
 		refusal string
 	}{
-		{"webhooks", webhook.MaxWebhooks, post("/api/v1/webhooks", `{"url":"https://example.com/NUMBER"}`), `"code":"limit_reached"`},
+		{"webhooks", receiver.MaxWebhooks, post("/api/v1/webhooks", `{"url":"https://example.com/NUMBER"}`), `"code":"limit_reached"`},
 		{"automations", automation.MaxAutomations, post("/api/v1/automations", `{"name":"NUMBER","on":{"types":["feedback.created"]},"do":{"agent":"helper","session":"new","input":"Hi"}}`), `"code":"limit_reached"`},
 		{"shares", access.MaxShares, post("/api/v1/sessions/here/shares", `{"user_id":"user-NUMBER","access":"read"}`), `"code":"limit_reached"`},
-		{"push configurations", push.MaxConfigs, post(configs, `{"id":"NUMBER","url":"https://example.com/"}`), "UNSUPPORTED_OPERATION"},
+		{"push configurations", receiver.MaxPushConfigs, post(configs, `{"id":"NUMBER","url":"https://example.com/"}`), "UNSUPPORTED_OPERATION"},
 		{"push configurations over JSON-RPC", 0, rpc("/a2a/helper", "CreateTaskPushNotificationConfig", `{"taskId":"`+task+`","id":"more","url":"https://example.com/"}`), "UNSUPPORTED_OPERATION"},
 	}
 	for _, c := range cases {

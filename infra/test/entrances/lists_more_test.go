@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/webhook"
 )
 
 // listsWithin are lists of what sessions, webhooks and shares hold, and of what searches find.
@@ -67,8 +67,8 @@ func addDelivery(t *testing.T, s *system, n int) {
 	if n == firstEntry {
 		fixture.CreateWebhook(t, s.store, hook)
 	}
-	fixture.Note(t, s.store, webhook.Note{
-		Delivery: fixture.DeliveryAt(hook, int64(n)), Queued: s.clock.now().UnixMilli(), State: webhook.Delivered, Number: 1,
+	fixture.Note(t, s.store, receiver.Note{
+		Delivery: fixture.DeliveryAt(hook, int64(n)), Queued: s.clock.now().UnixMilli(), State: receiver.Delivered, Number: 1,
 	})
 }
 

@@ -18,9 +18,9 @@ import (
 
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
@@ -119,7 +119,7 @@ func newSystemOver(t testing.TB, engine table.Engine, log *slog.Logger) *system 
 		Sessions: s.store.Sessions, Rewinds: s.store.History, Artifacts: s.store.Artifacts, Tasks: s.store.Tasks, Feedback: s.store.Feedback, Idempotency: s.store.Idempotency,
 		Grants: s.store.Shares, Shares: s.store.Shares, Runs: s.store.Runs, Agents: agents{}, StartRun: noWorker, Automations: s.store.Automations,
 		Erasures: s.store.Lifecycle, Quotas: s.store.Runs, Exports: s.store.Archives, Imports: s.store.Archives, NewToken: rand.Text, Webhooks: s.store.Webhooks,
-		CheckURL: func(string) error { return nil }, NewSecret: func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) },
+		CheckURL: func(string) error { return nil }, NewSecret: func() (receiver.Secret, error) { return receiver.NewSecret(rand.Reader) },
 		Log: log, Now: s.clock.now, NewID: uuid.NewString,
 	})
 	front := frontend.Config{

@@ -24,6 +24,7 @@ import (
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -170,7 +171,7 @@ func fansOut(t *testing.T, s *system, engine table.Engine) (func(context.Context
 func dispatches(t *testing.T, s *system, engine table.Engine) (func(context.Context) error, func() error) {
 	t.Helper()
 	hook := fixture.Webhook(alice, "hook", 1)
-	hook.Types, hook.Agents, hook.SessionIDs = []string{string(delivery.RunStarted)}, nil, nil
+	hook.Types, hook.Agents, hook.SessionIDs = []string{string(notification.RunStarted)}, nil, nil
 	fixture.CreateWebhook(t, s.store, hook)
 	for n := range many {
 		s.must(t, http.StatusCreated, post("/api/v1/sessions", fmt.Sprintf(`{"id":%q}`, sessionOf(n))))

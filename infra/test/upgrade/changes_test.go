@@ -14,6 +14,7 @@ import (
 	"github.com/rethread/rethread/infra/local/stream/pattern"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
@@ -160,7 +161,7 @@ func (a *audience) Push(_ context.Context, connection string, m []byte) error {
 
 func (a *audience) Close(context.Context, string) error { return nil }
 
-func (a *audience) Targets(context.Context, delivery.Event) ([]delivery.Target, error) {
+func (a *audience) Targets(context.Context, notification.Event) ([]delivery.Target, error) {
 	return []delivery.Target{{Kind: "any", Name: "any"}}, nil
 }
 

@@ -20,13 +20,13 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/client/signing"
+	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/a2a"
@@ -56,7 +56,7 @@ type system struct {
 	rest   map[string]http.Handler // by resource
 	a2a    http.Handler
 	socket ws.Handler
-	keys   *signing.Keys
+	keys   *outbound.SigningKeys
 	log    *slog.Logger
 	said   *lockedBuffer // in the log
 	agent  run.Agents
@@ -90,7 +90,7 @@ func newSystem(t testing.TB, items []item, now time.Time, seed byte) *system {
 		"fork": sessions.Fork(c), "forks": sessions.Fork(c), "tasks": tasks.New(c), "messages": tasks.New(c),
 		"feedback": tasks.New(c), "sessions": sessions.Sessions(c), "state": sessions.Sessions(c),
 	}
-	s.keys = signing.New(s.store.Keys, s.now)
+	s.keys = outbound.NewSigningKeys(s.store.Keys, s.now)
 	s.a2a = a2a.New(frontend.Config{
 		Sessions: s.store.Sessions, Rewinds: s.store.History, Runs: s.store.Runs, Grants: s.store.Shares, Agents: s, StartRun: s.start,
 		Watch: func(context.Context, access.Caller, string, watch.Cursor) (follow.Watcher, error) {
@@ -115,7 +115,7 @@ func (s *system) config() rest.Config {
 		Grants: s.store.Shares, Shares: s.store.Shares, Runs: s.store.Runs, Automations: s.store.Automations, Erasures: s.store.Lifecycle, Quotas: s.store.Runs,
 		Exports: s.store.Archives, Imports: s.store.Archives, Webhooks: s.store.Webhooks, Deliveries: s, Agents: s,
 		StartRun: s.start, NewToken: s.newID, CheckURL: func(string) error { return nil },
-		NewSecret: func() (webhook.Secret, error) { return webhook.NewSecret(s.random) },
+		NewSecret: func() (receiver.Secret, error) { return receiver.NewSecret(s.random) },
 		Log:       s.log, Now: s.now, NewID: s.newID,
 	}
 }

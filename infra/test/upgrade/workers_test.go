@@ -13,14 +13,13 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/client/webhookhttp"
+	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
@@ -69,11 +68,11 @@ func (s *system) deliverer() boot.DeliverHandler {
 	desk := &delivery.Scheduler{
 		Worker: &delivery.Worker{
 			Builders: map[delivery.Kind]delivery.MessageBuilder{
-				push.Kind: &a2a.Notifier{
+				receiver.PushKind: &a2a.Notifier{
 					Sessions: s.store.Sessions, Runs: s.store.Runs, Links: s.store.Tasks, Targets: s.store.Pushes,
 					Sign: s.keys.Sign, Issuer: "https://issuer.example", Now: s.now, NewID: s.newID,
 				},
-				webhook.Kind: &webhookhttp.Notifier{Webhooks: s.store.Webhooks, Now: s.now},
+				receiver.WebhookKind: &outbound.WebhookNotifier{Webhooks: s.store.Webhooks, Now: s.now},
 			},
 			Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
 				Store: s.store.Automations, Sessions: s.store.Sessions, Runs: s.store.Runs, HasAgent: s.HasAgent, MayCall: func(string, []string) bool { return true }, Hand: s.start,

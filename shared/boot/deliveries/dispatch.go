@@ -6,11 +6,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/client/eventbus"
+	"github.com/rethread/rethread/shared/client/messaging"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/domain/push"
-	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/domain/notification"
+	"github.com/rethread/rethread/shared/domain/receiver"
 )
 
 // busVariable is the environment variable with the name of the event bus on which all
@@ -21,7 +21,7 @@ const busVariable = "EVENT_BUS"
 // Lambda stops it.
 func StartDispatch() {
 	boot.Start(func(d boot.Deps) (any, error) {
-		queue, err := queues(d, webhook.Kind, push.Kind, automation.Kind)
+		queue, err := queues(d, receiver.WebhookKind, receiver.PushKind, automation.Kind)
 		if err != nil {
 			return nil, err
 		}
@@ -31,10 +31,10 @@ func StartDispatch() {
 }
 
 // bus returns the event bus for all events; nil if none is configured.
-func bus(d boot.Deps) delivery.Bus {
+func bus(d boot.Deps) notification.Bus {
 	name := os.Getenv(busVariable)
 	if name == "" {
 		return nil
 	}
-	return eventbus.New(eventbridge.NewFromConfig(d.AWS), name)
+	return messaging.NewBus(eventbridge.NewFromConfig(d.AWS), name)
 }

@@ -7,11 +7,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/client/queue"
+	"github.com/rethread/rethread/shared/client/messaging"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/domain/push"
-	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/domain/receiver"
 )
 
 // Environment variables with the URLs of queues: the deliveries to webhooks, to A2A
@@ -28,28 +27,28 @@ const (
 
 func deliveryVariables() map[delivery.Kind]string {
 	return map[delivery.Kind]string{
-		webhook.Kind: deliveriesVariable, push.Kind: pushesVariable, automation.Kind: triggersVariable,
+		receiver.WebhookKind: deliveriesVariable, receiver.PushKind: pushesVariable, automation.Kind: triggersVariable,
 	}
 }
 
 // queues returns the queues of deliveries to targets of these kinds.
-func queues(d boot.Deps, kinds ...delivery.Kind) (*queue.Queue, error) {
+func queues(d boot.Deps, kinds ...delivery.Kind) (*messaging.Queue, error) {
 	urls, err := urlsOf(deliveryVariables(), kinds)
 	if err != nil {
 		return nil, err
 	}
-	return queue.New(sqs.NewFromConfig(d.AWS), queue.URLs{Deliveries: urls}), nil
+	return messaging.NewQueue(sqs.NewFromConfig(d.AWS), messaging.QueueURLs{Deliveries: urls}), nil
 }
 
 // AllQueues returns the queues of deliveries, wakes and abandoned deliveries.
-func AllQueues(d boot.Deps) (*queue.Queue, error) {
-	kinds := []delivery.Kind{webhook.Kind, push.Kind, automation.Kind}
+func AllQueues(d boot.Deps) (*messaging.Queue, error) {
+	kinds := []delivery.Kind{receiver.WebhookKind, receiver.PushKind, automation.Kind}
 	deliveries, err := urlsOf(deliveryVariables(), kinds)
 	if err != nil {
 		return nil, err
 	}
 	wakes, err := urlsOf(map[delivery.Kind]string{
-		webhook.Kind: deliveryRetriesVariable, push.Kind: retriesVariable, automation.Kind: retriesVariable,
+		receiver.WebhookKind: deliveryRetriesVariable, receiver.PushKind: retriesVariable, automation.Kind: retriesVariable,
 	}, kinds)
 	if err != nil {
 		return nil, err
@@ -58,7 +57,7 @@ func AllQueues(d boot.Deps) (*queue.Queue, error) {
 	if abandoned == "" {
 		return nil, fmt.Errorf("the environment variable %s names no queue", abandonedVariable)
 	}
-	return queue.New(sqs.NewFromConfig(d.AWS), queue.URLs{
+	return messaging.NewQueue(sqs.NewFromConfig(d.AWS), messaging.QueueURLs{
 		Deliveries: deliveries, Wakes: wakes, Abandoned: abandoned,
 	}), nil
 }

@@ -1,9 +1,3 @@
-// Package outbound calls addresses that users configured. Requests reach only the
-// public internet, so that users gain no access to the network of the deployment. The
-// address is checked when a connection is made, after its name was resolved, so a
-// name that resolves differently the second time does not help. code.dny.dev/ssrf
-// decides which addresses are public; it follows IANA's registries of special purpose
-// addresses.
 package outbound
 
 import (

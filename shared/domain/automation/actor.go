@@ -10,6 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -124,7 +125,7 @@ func (a Automation) start(d delivery.Delivery) (run.Start, error) {
 }
 
 // origin returns the origin that is recorded in the metadata of a run or a session.
-func (a Automation) origin(e delivery.Event) (json.RawMessage, error) {
+func (a Automation) origin(e notification.Event) (json.RawMessage, error) {
 	from, err := jsonx.Marshal(map[string]any{
 		"id": a.ID, "event_id": e.ID, "event_type": e.Type, "session_id": e.SessionID, "depth": len(e.Chain) + 1,
 	})

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/ids"
+	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
@@ -95,7 +95,7 @@ type Action struct {
 func (a Automation) Validate() error {
 	var broken fault.Broken
 	broken.Add(Change{Name: &a.Name, On: &a.On, Do: &a.Do, Status: &a.Status}.Validate())
-	if a.Do.Session == Same && slices.Contains(a.On.Types, string(delivery.SessionDeleted)) {
+	if a.Do.Session == Same && slices.Contains(a.On.Types, string(notification.SessionDeleted)) {
 		broken.Add(fault.Field(fault.Invalid, "/do/session", "must be new: a deleted session cannot be continued"))
 	}
 	return broken.Err()
@@ -110,16 +110,16 @@ func (t Trigger) validate() error {
 		entries []string
 		check   func(pointer, entry string) error
 	}{
-		{"/on/types", t.Types, delivery.CheckType},
+		{"/on/types", t.Types, notification.CheckType},
 		{"/on/agents", t.Agents, ids.CheckAgent},
 		{"/on/session_ids", t.SessionIDs, ids.Check},
 		{"/on/feedback_types", t.FeedbackTypes, checkFeedback},
 	} {
-		if err := delivery.CheckFilter(f.pointer, f.entries, MaxFilters, f.check); err != nil {
+		if err := notification.CheckFilter(f.pointer, f.entries, MaxFilters, f.check); err != nil {
 			return err
 		}
 	}
-	if len(t.FeedbackTypes) > 0 && !slices.ContainsFunc(t.Types, delivery.FeedbackCreated.Matches) {
+	if len(t.FeedbackTypes) > 0 && !slices.ContainsFunc(t.Types, notification.FeedbackCreated.Matches) {
 		return fault.Field(fault.Invalid, "/on/feedback_types", "must be absent where types have no feedback.created")
 	}
 	return nil

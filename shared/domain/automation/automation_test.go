@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
-	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 // review starts a reviewer after negative feedback.
@@ -97,17 +97,17 @@ func TestChange(t *testing.T) {
 
 func TestWants(t *testing.T) {
 	t.Parallel()
-	down := delivery.Event{
-		Type: delivery.FeedbackCreated, UserID: "alice", SessionID: "s", Agent: "helper", TaskID: "t", Feedback: "down",
+	down := notification.Event{
+		Type: notification.FeedbackCreated, UserID: "alice", SessionID: "s", Agent: "helper", TaskID: "t", Feedback: "down",
 	}
 	for name, test := range map[string]struct {
 		automation func(*automation.Automation)
-		event      func(*delivery.Event)
+		event      func(*notification.Event)
 		want       bool
 	}{
 		"the event":                                {want: true},
-		"another user's":                           {event: func(e *delivery.Event) { e.UserID = "bob" }},
-		"another type":                             {event: func(e *delivery.Event) { e.Type = delivery.TaskSaved }},
+		"another user's":                           {event: func(e *notification.Event) { e.UserID = "bob" }},
+		"another type":                             {event: func(e *notification.Event) { e.Type = notification.TaskSaved }},
 		"a family":                                 {automation: func(a *automation.Automation) { a.On.Types = []string{"feedback.*"} }, want: true},
 		"while it is disabled":                     {automation: func(a *automation.Automation) { a.Status = automation.Disabled }},
 		"an agent it names":                        {automation: func(a *automation.Automation) { a.On.Agents = []string{"x", "helper"} }, want: true},
@@ -116,10 +116,10 @@ func TestWants(t *testing.T) {
 		"another session":                          {automation: func(a *automation.Automation) { a.On.SessionIDs = []string{"t"} }},
 		"a feedback it names":                      {automation: func(a *automation.Automation) { a.On.FeedbackTypes = []string{"down"} }, want: true},
 		"another feedback type":                    {automation: func(a *automation.Automation) { a.On.FeedbackTypes = []string{"up"} }},
-		"an event caused by other automations":     {event: func(e *delivery.Event) { e.Chain = []string{"au2", "au3"} }, want: true},
-		"an event caused by the automation itself": {event: func(e *delivery.Event) { e.Chain = []string{"au1"} }},
-		"an event caused by the automation itself, indirectly": {event: func(e *delivery.Event) { e.Chain = []string{"au1", "au2"} }},
-		"an event caused by three automations":                 {event: func(e *delivery.Event) { e.Chain = []string{"au2", "au3", "au4"} }},
+		"an event caused by other automations":     {event: func(e *notification.Event) { e.Chain = []string{"au2", "au3"} }, want: true},
+		"an event caused by the automation itself": {event: func(e *notification.Event) { e.Chain = []string{"au1"} }},
+		"an event caused by the automation itself, indirectly": {event: func(e *notification.Event) { e.Chain = []string{"au1", "au2"} }},
+		"an event caused by three automations":                 {event: func(e *notification.Event) { e.Chain = []string{"au2", "au3", "au4"} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +143,7 @@ func TestWants_comes_to_an_end(t *testing.T) {
 	t.Parallel()
 	property.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(rt, "automations")
-		pending := []delivery.Event{{Type: delivery.RunCompleted, UserID: "alice", SessionID: "s"}}
+		pending := []notification.Event{{Type: notification.RunCompleted, UserID: "alice", SessionID: "s"}}
 		acted := 0
 		for len(pending) > 0 {
 			e := pending[0]
@@ -193,8 +193,8 @@ func TestRuns(t *testing.T) {
 
 func TestRender(t *testing.T) {
 	t.Parallel()
-	e := delivery.Event{
-		ID: "e1", Type: delivery.ArtifactSaved, SessionID: "s1", Agent: "helper", Artifact: "{{type}}", Time: 1735776000007,
+	e := notification.Event{
+		ID: "e1", Type: notification.ArtifactSaved, SessionID: "s1", Agent: "helper", Artifact: "{{type}}", Time: 1735776000007,
 	}
 	for input, want := range map[string]string{
 		"plain": "plain",

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 const (
@@ -18,27 +18,27 @@ const (
 )
 
 // Wants reports whether the automation acts on an event of its owner's.
-func (a Automation) Wants(e delivery.Event) bool {
+func (a Automation) Wants(e notification.Event) bool {
 	return a.Status == Active && e.UserID == a.UserID && a.On.lets(e) && a.May(e)
 }
 
 // May reports whether the automation may act on an event without causing a loop:
 // not on an event that it caused itself, and not on one at the end of a chain of
 // MaxDepth automations.
-func (a Automation) May(e delivery.Event) bool {
+func (a Automation) May(e notification.Event) bool {
 	return len(e.Chain) < MaxDepth && !slices.Contains(e.Chain, a.ID)
 }
 
 // chain returns the automations that lead to this one's action on an event.
-func (a Automation) chain(e delivery.Event) []string {
+func (a Automation) chain(e notification.Event) []string {
 	return append(slices.Clone(e.Chain), a.ID)
 }
 
-func (t Trigger) lets(e delivery.Event) bool {
+func (t Trigger) lets(e notification.Event) bool {
 	if !e.Type.Public() || !slices.ContainsFunc(t.Types, e.Type.Matches) {
 		return false
 	}
-	if e.Type == delivery.FeedbackCreated && !passes(t.FeedbackTypes, e.Feedback) {
+	if e.Type == notification.FeedbackCreated && !passes(t.FeedbackTypes, e.Feedback) {
 		return false
 	}
 	return passes(t.Agents, e.Agent) && passes(t.SessionIDs, e.SessionID)

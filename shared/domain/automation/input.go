@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 // placeholder is a name in double braces. Templates contain nothing else: no
@@ -17,9 +17,9 @@ import (
 var placeholder = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
 
 // values returns the values of placeholders for an event; "" if the event has none.
-func values(e delivery.Event) map[string]string {
+func values(e notification.Event) map[string]string {
 	version := ""
-	if e.Type == delivery.ArtifactSaved {
+	if e.Type == notification.ArtifactSaved {
 		version = strconv.FormatInt(e.Version, 10)
 	}
 	return map[string]string{
@@ -31,11 +31,11 @@ func values(e delivery.Event) map[string]string {
 }
 
 // Placeholders returns the valid names, sorted.
-func Placeholders() []string { return slices.Sorted(maps.Keys(values(delivery.Event{}))) }
+func Placeholders() []string { return slices.Sorted(maps.Keys(values(notification.Event{}))) }
 
 // checkPlaceholders refuses unknown placeholders.
 func checkPlaceholders(pointer, text string) error {
-	known := values(delivery.Event{})
+	known := values(notification.Event{})
 	for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
 		if _, ok := known[strings.TrimSpace(found[1])]; !ok {
 			return fault.Field(fault.Invalid, pointer, "has the placeholder %s; there are %s",
@@ -47,7 +47,7 @@ func checkPlaceholders(pointer, text string) error {
 
 // Render returns the input with its placeholders replaced. Values are inserted as
 // they are, without further replacement.
-func (a Action) Render(e delivery.Event) string {
+func (a Action) Render(e notification.Event) string {
 	all := values(e)
 	return placeholder.ReplaceAllStringFunc(a.Input, func(found string) string {
 		return all[strings.TrimSpace(strings.Trim(found, "{}"))]

@@ -11,13 +11,15 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+
+	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 // Delivery is an event for a target. It holds only references, so that it fits into
 // any queue and the message reflects the state when it is sent.
 type Delivery struct {
-	Event  Event  `json:"event"`
-	Target Target `json:"target"`
+	Event  notification.Event `json:"event"`
+	Target Target             `json:"target"`
 	// Again is set for a redelivery on request: the queue treats it as another
 	// delivery, everything else as the same.
 	Again string `json:"again,omitempty"`
@@ -61,7 +63,7 @@ var (
 // Targets finds the targets of an event. With an error it may return some of them,
 // which can be delivered to without waiting for the others.
 type Targets interface {
-	Targets(ctx context.Context, e Event) ([]Target, error)
+	Targets(ctx context.Context, e notification.Event) ([]Target, error)
 }
 
 // Queue keeps deliveries until they are delivered, those of a group in the order in

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 // fakeQueue is the targets of events and the queue.
@@ -24,7 +25,7 @@ type fakeQueue struct {
 	put []string
 }
 
-func (b *fakeQueue) Targets(context.Context, delivery.Event) ([]delivery.Target, error) {
+func (b *fakeQueue) Targets(context.Context, notification.Event) ([]delivery.Target, error) {
 	return b.targets, b.lost
 }
 
@@ -55,7 +56,7 @@ func TestDispatch(t *testing.T) {
 			t.Parallel()
 			b := test.board
 			d := &delivery.Dispatcher{Targets: b, Queue: b}
-			all, err := d.Find(t.Context(), delivery.Event{ID: "e"})
+			all, err := d.Find(t.Context(), notification.Event{ID: "e"})
 			err = errors.Join(append(d.Put(t.Context(), all), err)...)
 			slices.Sort(b.put)
 			if diff := cmp.Diff(test.put, b.put); diff != "" || (err != nil) != test.fails {
@@ -72,7 +73,7 @@ func TestPut_keeps_the_order_of_groups(t *testing.T) {
 	var all []delivery.Delivery
 	for _, id := range []string{"1", "2", "3"} {
 		for _, name := range []string{"a", "b", "c"} {
-			all = append(all, delivery.Delivery{Event: delivery.Event{ID: id}, Target: delivery.Target{Kind: kind, Name: name}})
+			all = append(all, delivery.Delivery{Event: notification.Event{ID: id}, Target: delivery.Target{Kind: kind, Name: name}})
 		}
 	}
 	errs := (&delivery.Dispatcher{Queue: b}).Put(t.Context(), all)
@@ -91,7 +92,7 @@ func TestPut_keeps_the_order_of_groups(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	d := delivery.Delivery{Event: delivery.Event{ID: "e", Time: 1}, Target: delivery.Target{Kind: kind, Name: "a"}}
+	d := delivery.Delivery{Event: notification.Event{ID: "e", Time: 1}, Target: delivery.Target{Kind: kind, Name: "a"}}
 	again, other := d, d
 	again.Event.Time, other.Event.ID = 2, "f"
 	if d.ID() != again.ID() || d.ID() == other.ID() || d.Target.Group() != other.Target.Group() {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 // queuedAtOnce is how many groups are queued concurrently.
@@ -19,7 +21,7 @@ type Dispatcher struct {
 
 // Find returns the deliveries of an event, one for each target. With an error it
 // may return some of them, which can be delivered without waiting for the others.
-func (d *Dispatcher) Find(ctx context.Context, e Event) ([]Delivery, error) {
+func (d *Dispatcher) Find(ctx context.Context, e notification.Event) ([]Delivery, error) {
 	targets, err := d.Targets.Targets(ctx, e)
 	if err != nil {
 		err = fmt.Errorf("find who wants to hear of %s: %w", e.ID, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 var errDown = errors.New("down")
@@ -183,7 +184,7 @@ type message struct{ arrival delivery.Arrival }
 func (h *fixture) message(target string, n int) *message {
 	return &message{arrival: delivery.Arrival{
 		Delivery: delivery.Delivery{
-			Event: delivery.Event{ID: fmt.Sprintf("%04d", n)}, Target: delivery.Target{Kind: kind, Name: target},
+			Event: notification.Event{ID: fmt.Sprintf("%04d", n)}, Target: delivery.Target{Kind: kind, Name: target},
 		},
 		Try: delivery.Try{Number: 1, Queued: h.now}, Position: fmt.Sprintf("%039d", n),
 	}}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -29,14 +28,14 @@ type Entry struct {
 
 // OfEntry returns the events for an entry. It returns an error if an event of the
 // entry cannot be decoded.
-func OfEntry(e Entry) ([]delivery.Event, error) {
+func OfEntry(e Entry) ([]Event, error) {
 	if e.New && e.By != nil {
 		return e.milestones()
 	}
 	if e.Events[0].Status == session.EventInProgress || e.New && !e.OfRun {
 		return nil, nil
 	}
-	out := make([]delivery.Event, len(e.Events))
+	out := make([]Event, len(e.Events))
 	for i, event := range e.Events {
 		out[i] = e.item(event.InvocationID, event.Seq)
 	}
@@ -45,11 +44,11 @@ func OfEntry(e Entry) ([]delivery.Event, error) {
 
 // milestones returns the events for an entry that begins or ends a run, or is a
 // rewind.
-func (e Entry) milestones() ([]delivery.Event, error) {
+func (e Entry) milestones() ([]Event, error) {
 	first, last := e.Events[0].Seq, e.Events[len(e.Events)-1].Seq
 	switch {
 	case e.Began != "":
-		return []delivery.Event{e.at(*e.By, delivery.RunStarted, e.Began, last)}, nil
+		return []Event{e.at(*e.By, RunStarted, e.Began, last)}, nil
 	case e.Marker:
 		var actions struct {
 			Before string `json:"rewind_before_invocation_id"`
@@ -57,9 +56,9 @@ func (e Entry) milestones() ([]delivery.Event, error) {
 		if err := json.Unmarshal(e.Events[0].Fields["actions"], &actions); err != nil {
 			return nil, fmt.Errorf("decode a rewind: %w", err)
 		}
-		rewound := e.at(*e.By, delivery.SessionRewound, "", first)
+		rewound := e.at(*e.By, SessionRewound, "", first)
 		rewound.Before = actions.Before
-		return []delivery.Event{rewound}, nil
+		return []Event{rewound}, nil
 	case e.Ended == "":
 		return nil, nil
 	}
@@ -72,35 +71,35 @@ func (e Entry) milestones() ([]delivery.Event, error) {
 		ended.Error = r.Error.Code
 	}
 	if e.Open == 0 {
-		return []delivery.Event{ended}, nil
+		return []Event{ended}, nil
 	}
 	// The transaction that ends a run may complete its item too, and a stream does
 	// not order the two changes. So the end yields the item's event first; its id
 	// prevents a second delivery.
-	return []delivery.Event{e.item(e.Ended, e.Open), ended}, nil
+	return []Event{e.item(e.Ended, e.Open), ended}, nil
 }
 
 // item returns the event for a completed item. Several changes yield it and it must
 // be identical each time, so it has no attribution.
-func (e Entry) item(runID string, position int64) delivery.Event {
-	return e.at(Attribution{}, delivery.ItemCompleted, runID, position)
+func (e Entry) item(runID string, position int64) Event {
+	return e.at(Attribution{}, ItemCompleted, runID, position)
 }
 
 // at returns an event at a position of the log.
-func (e Entry) at(by Attribution, typ delivery.Type, runID string, position int64) delivery.Event {
+func (e Entry) at(by Attribution, typ Type, runID string, position int64) Event {
 	out := by.event(typ, e.Log+"."+strconv.FormatInt(position, 10), e.Time)
 	out.Log, out.RunID, out.Seq = e.Log, runID, position
 	return out
 }
 
 // endOf returns the type of the event for the end of a run.
-func endOf(r run.Run) delivery.Type {
+func endOf(r run.Run) Type {
 	switch r.Status {
 	case run.Failed:
-		return delivery.RunFailed
+		return RunFailed
 	case run.Cancelled:
-		return delivery.RunCancelled
+		return RunCancelled
 	default:
-		return delivery.RunCompleted
+		return RunCompleted
 	}
 }

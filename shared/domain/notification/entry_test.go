@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -17,7 +16,7 @@ func by() notification.Attribution {
 }
 
 // of adds that attribution to an event.
-func of(e delivery.Event) delivery.Event {
+func of(e notification.Event) notification.Event {
 	e.UserID, e.SessionID, e.Agent, e.Chain, e.Depth = "alice", "s", "helper", []string{"a1", "a2"}, 2
 	return e
 }
@@ -34,37 +33,37 @@ func TestOfEntry(t *testing.T) {
 	ending := func(run string) []session.Event {
 		return []session.Event{event(5, session.EventCompleted).With("run", json.RawMessage(run))}
 	}
-	item := func(id string, seq int64) delivery.Event {
-		return delivery.Event{ID: id, Type: delivery.ItemCompleted, Log: "l", RunID: "r1", Seq: seq, Time: 7}
+	item := func(id string, seq int64) notification.Event {
+		return notification.Event{ID: id, Type: notification.ItemCompleted, Log: "l", RunID: "r1", Seq: seq, Time: 7}
 	}
-	end := func(typ delivery.Type, code string) delivery.Event {
-		return of(delivery.Event{ID: "l.5", Type: typ, Log: "l", RunID: "r1", Seq: 5, Time: 7, Error: code})
+	end := func(typ notification.Type, code string) notification.Event {
+		return of(notification.Event{ID: "l.5", Type: typ, Log: "l", RunID: "r1", Seq: 5, Time: 7, Error: code})
 	}
 	for name, c := range map[string]struct {
 		entry notification.Entry
-		want  []delivery.Event
+		want  []notification.Event
 	}{
 		"plain events":          {notification.Entry{New: true, Events: two}, nil},
-		"whole events of a run": {notification.Entry{New: true, OfRun: true, Events: two}, []delivery.Event{item("l.3", 3), item("l.4", 4)}},
+		"whole events of a run": {notification.Entry{New: true, OfRun: true, Events: two}, []notification.Event{item("l.3", 3), item("l.4", 4)}},
 		"an item begins":        {notification.Entry{New: true, OfRun: true, Events: open}, nil},
 		"an item goes on":       {notification.Entry{Events: open}, nil},
-		"an item is complete":   {notification.Entry{Events: two[:1]}, []delivery.Event{item("l.3", 3)}},
-		"an item's event has no attribution, whatever the change": {notification.Entry{By: &a, Events: two[:1]}, []delivery.Event{item("l.3", 3)}},
+		"an item is complete":   {notification.Entry{Events: two[:1]}, []notification.Event{item("l.3", 3)}},
+		"an item's event has no attribution, whatever the change": {notification.Entry{By: &a, Events: two[:1]}, []notification.Event{item("l.3", 3)}},
 		"a run begins after its input": {
 			notification.Entry{New: true, By: &a, Began: "r1", Events: two},
-			[]delivery.Event{of(delivery.Event{ID: "l.4", Type: delivery.RunStarted, Log: "l", RunID: "r1", Seq: 4, Time: 7})},
+			[]notification.Event{of(notification.Event{ID: "l.4", Type: notification.RunStarted, Log: "l", RunID: "r1", Seq: 4, Time: 7})},
 		},
 		"an imported run":    {notification.Entry{New: true, Began: "r1", Events: two}, nil},
-		"a run is complete":  {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"completed"}`)}, []delivery.Event{end(delivery.RunCompleted, "")}},
-		"a run is cancelled": {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"cancelled"}`)}, []delivery.Event{end(delivery.RunCancelled, "")}},
-		"a run fails":        {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"failed","error":{"code":"worker_lost"}}`)}, []delivery.Event{end(delivery.RunFailed, "worker_lost")}},
+		"a run is complete":  {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"completed"}`)}, []notification.Event{end(notification.RunCompleted, "")}},
+		"a run is cancelled": {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"cancelled"}`)}, []notification.Event{end(notification.RunCancelled, "")}},
+		"a run fails":        {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"failed","error":{"code":"worker_lost"}}`)}, []notification.Event{end(notification.RunFailed, "worker_lost")}},
 		"a run ends after its item": {
 			notification.Entry{New: true, By: &a, Ended: "r1", Open: 3, Events: ending(`{"status":"completed"}`)},
-			[]delivery.Event{item("l.3", 3), end(delivery.RunCompleted, "")},
+			[]notification.Event{item("l.3", 3), end(notification.RunCompleted, "")},
 		},
 		"a rewind": {
 			notification.Entry{New: true, By: &a, Marker: true, Events: []session.Event{event(5, session.EventCompleted).With("actions", json.RawMessage(`{"rewind_before_invocation_id":"r0"}`))}},
-			[]delivery.Event{of(delivery.Event{ID: "l.5", Type: delivery.SessionRewound, Log: "l", Seq: 5, Time: 7, Before: "r0"})},
+			[]notification.Event{of(notification.Event{ID: "l.5", Type: notification.SessionRewound, Log: "l", Seq: 5, Time: 7, Before: "r0"})},
 		},
 		"an attributed entry that is not a milestone": {notification.Entry{New: true, By: &a, Events: two}, nil},
 	} {

@@ -2,7 +2,6 @@ package notification
 
 import (
 	"github.com/rethread/rethread/shared/domain/artifact"
-	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
 // Session is a new session: created, imported or forked. Times are epoch
@@ -21,10 +20,10 @@ type Fork struct {
 }
 
 // OfSession returns the event for a new session.
-func OfSession(s Session) delivery.Event {
-	typ := delivery.SessionCreated
+func OfSession(s Session) Event {
+	typ := SessionCreated
 	if s.Fork != nil {
-		typ = delivery.SessionForked
+		typ = SessionForked
 	}
 	e := s.By.event(typ, s.Log+".created", max(s.Created, s.Imported))
 	e.Log = s.Log
@@ -36,8 +35,8 @@ func OfSession(s Session) delivery.Event {
 
 // OfDeletion returns the event for the deletion of a session, at a time in epoch
 // milliseconds. The session's parts have no events of their own.
-func OfDeletion(by Attribution, log string, deleted int64) delivery.Event {
-	e := by.event(delivery.SessionDeleted, log+".deleted", deleted)
+func OfDeletion(by Attribution, log string, deleted int64) Event {
+	e := by.event(SessionDeleted, log+".deleted", deleted)
 	e.Log = log
 	return e
 }
@@ -57,14 +56,14 @@ type TaskVersion struct {
 }
 
 // OfTask returns the events for a task: one for each version that a caller saved.
-func OfTask(t Task) []delivery.Event {
+func OfTask(t Task) []Event {
 	if t.Now.Saved != t.Now.Version || t.Now.Saved == t.Was.Saved && t.Now.Created == t.Was.Created {
 		return nil
 	}
 	id := factID("task", t.Log, t.TaskID, t.Now.Created, t.Now.Version)
-	e := t.By.event(delivery.TaskSaved, id, t.Updated)
+	e := t.By.event(TaskSaved, id, t.Updated)
 	e.Log, e.TaskID = t.Log, t.TaskID
-	return []delivery.Event{e}
+	return []Event{e}
 }
 
 // Artifact is a version of an artifact that a caller put. Its content was stored
@@ -80,8 +79,8 @@ type Artifact struct {
 }
 
 // OfArtifact returns the event for a version of an artifact.
-func OfArtifact(a Artifact) delivery.Event {
-	e := a.By.event(delivery.ArtifactSaved, factID("artifact", a.Partition, a.Key, a.Nonce), a.Created)
+func OfArtifact(a Artifact) Event {
+	e := a.By.event(ArtifactSaved, factID("artifact", a.Partition, a.Key, a.Nonce), a.Created)
 	e.Log, e.Artifact, e.Version = a.Log, a.Name, a.Version
 	if a.Log == "" {
 		e.Artifact = artifact.UserPrefix + a.Name
@@ -97,17 +96,17 @@ type Feedback struct {
 }
 
 // OfFeedback returns the event for a feedback.
-func OfFeedback(f Feedback) delivery.Event {
-	e := f.By.event(delivery.FeedbackCreated, "feedback."+f.ID, f.Created)
+func OfFeedback(f Feedback) Event {
+	e := f.By.event(FeedbackCreated, "feedback."+f.ID, f.Created)
 	e.TaskID, e.Feedback = f.TaskID, f.Type
 	return e
 }
 
 // OfCancelledTask returns the event for an A2A task that was cancelled while it
 // waited for its user, at a time in epoch milliseconds; no log contains that.
-func OfCancelledTask(userID, sessionID, taskID string, cancelled int64) delivery.Event {
-	return delivery.Event{
-		ID: "cancelled." + sessionID + "." + taskID, Type: delivery.TaskCancelled,
+func OfCancelledTask(userID, sessionID, taskID string, cancelled int64) Event {
+	return Event{
+		ID: "cancelled." + sessionID + "." + taskID, Type: TaskCancelled,
 		UserID: userID, SessionID: sessionID, RunID: taskID, Time: cancelled,
 	}
 }

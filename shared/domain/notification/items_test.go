@@ -5,44 +5,43 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 func TestOfItems(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ got, want delivery.Event }{
+	for name, c := range map[string]struct{ got, want notification.Event }{
 		"a session is created": {
 			notification.OfSession(notification.Session{By: by(), Log: "l", Created: 5}),
-			of(delivery.Event{ID: "l.created", Type: delivery.SessionCreated, Log: "l", Time: 5}),
+			of(notification.Event{ID: "l.created", Type: notification.SessionCreated, Log: "l", Time: 5}),
 		},
 		"a session is imported, at the time of the import": {
 			notification.OfSession(notification.Session{By: by(), Log: "l", Created: 5, Imported: 9}),
-			of(delivery.Event{ID: "l.created", Type: delivery.SessionCreated, Log: "l", Time: 9}),
+			of(notification.Event{ID: "l.created", Type: notification.SessionCreated, Log: "l", Time: 9}),
 		},
 		"a session is forked": {
 			notification.OfSession(notification.Session{By: by(), Log: "l", Created: 5, Fork: &notification.Fork{Source: "s0", Before: "i"}}),
-			of(delivery.Event{ID: "l.created", Type: delivery.SessionForked, Log: "l", Time: 5, Source: "s0", Before: "i"}),
+			of(notification.Event{ID: "l.created", Type: notification.SessionForked, Log: "l", Time: 5, Source: "s0", Before: "i"}),
 		},
 		"a session is deleted": {
 			notification.OfDeletion(by(), "l", 5),
-			of(delivery.Event{ID: "l.deleted", Type: delivery.SessionDeleted, Log: "l", Time: 5}),
+			of(notification.Event{ID: "l.deleted", Type: notification.SessionDeleted, Log: "l", Time: 5}),
 		},
 		"an artifact of the session": {
 			notification.OfArtifact(notification.Artifact{By: by(), Log: "l", Name: "a.txt", Version: 2, Created: 5, Partition: "L#l", Key: "A#a.txt/2", Nonce: "n"}),
-			of(delivery.Event{ID: "artifact.af2ac0f799a66bd92abd895937a7c419", Type: delivery.ArtifactSaved, Log: "l", Artifact: "a.txt", Version: 2, Time: 5}),
+			of(notification.Event{ID: "artifact.af2ac0f799a66bd92abd895937a7c419", Type: notification.ArtifactSaved, Log: "l", Artifact: "a.txt", Version: 2, Time: 5}),
 		},
 		"an artifact of the user": {
 			notification.OfArtifact(notification.Artifact{By: by(), Name: "a.txt", Created: 5, Partition: "U#u", Key: "A#a.txt/0", Nonce: "n"}),
-			of(delivery.Event{ID: "artifact.9fd2be3a3aa12b2b60424734e3a876e9", Type: delivery.ArtifactSaved, Artifact: "user:a.txt", Time: 5}),
+			of(notification.Event{ID: "artifact.9fd2be3a3aa12b2b60424734e3a876e9", Type: notification.ArtifactSaved, Artifact: "user:a.txt", Time: 5}),
 		},
 		"a feedback": {
 			notification.OfFeedback(notification.Feedback{By: by(), ID: "f", TaskID: "t", Type: "good", Created: 5}),
-			of(delivery.Event{ID: "feedback.f", Type: delivery.FeedbackCreated, TaskID: "t", Feedback: "good", Time: 5}),
+			of(notification.Event{ID: "feedback.f", Type: notification.FeedbackCreated, TaskID: "t", Feedback: "good", Time: 5}),
 		},
 		"a task is cancelled while it waits": {
 			notification.OfCancelledTask("alice", "s", "t", 5),
-			delivery.Event{ID: "cancelled.s.t", Type: delivery.TaskCancelled, UserID: "alice", SessionID: "s", RunID: "t", Time: 5},
+			notification.Event{ID: "cancelled.s.t", Type: notification.TaskCancelled, UserID: "alice", SessionID: "s", RunID: "t", Time: 5},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +80,7 @@ func TestOfTask(t *testing.T) {
 					t.Errorf("%+v has no id", e)
 				}
 				e.ID = ""
-				want := of(delivery.Event{Type: delivery.TaskSaved, Log: "l", TaskID: "t", Time: 9})
+				want := of(notification.Event{Type: notification.TaskSaved, Log: "l", TaskID: "t", Time: 9})
 				if diff := cmp.Diff(want, e); diff != "" {
 					t.Errorf("event (-want +got):\n%s", diff)
 				}

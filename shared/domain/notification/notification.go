@@ -1,18 +1,17 @@
-// Package notification decides which events a change means for receivers: webhooks,
-// push notifications and automations. Each function turns one kind of change into
-// delivery.Events and depends on its argument alone, so that reading a change twice
-// yields the same events with the same ids.
+// Package notification says what happened: the events of which webhooks, push
+// notifications, automations and event buses hear, the change that each tells of, the
+// filters by type, and the form as CloudEvents. Each function that reads a change depends
+// on its argument alone, so that reading a change twice yields the same events with the
+// same ids.
 //
 // It does not know how changes are stored, who the receivers are, or how events
-// reach them; package delivery does.
+// reach them.
 package notification
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-
-	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
 // Attribution is the owner of a change, and what caused it.
@@ -26,8 +25,8 @@ type Attribution struct {
 
 // event returns an event with this attribution; millis is its time in epoch
 // milliseconds.
-func (a Attribution) event(typ delivery.Type, id string, millis int64) delivery.Event {
-	return delivery.Event{
+func (a Attribution) event(typ Type, id string, millis int64) Event {
+	return Event{
 		ID: id, Type: typ, UserID: a.UserID, SessionID: a.SessionID, Agent: a.Agent,
 		Chain: a.Chain, Depth: len(a.Chain), Time: millis,
 	}

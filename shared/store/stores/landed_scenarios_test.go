@@ -15,11 +15,11 @@ import (
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/idempotency"
-	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/notification"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
@@ -191,12 +191,12 @@ func playWebhook(w *world) {
 	made := fixture.CreateWebhook(w.t, w.s, fixture.Webhook(alice, "h", 1))
 	fixture.CreateWebhook(w.t, w.s, fixture.Webhook(alice, "h2", 2))
 	text := "changed"
-	changed, err := w.s.Webhooks.ChangeWebhook(ctx, alice, "h", webhook.Change{Description: &text, IfMatch: &made.Version})
+	changed, err := w.s.Webhooks.ChangeWebhook(ctx, alice, "h", receiver.WebhookChange{Description: &text, IfMatch: &made.Version})
 	w.note("change", err, changed.Version, changed.Description)
-	secrets, err := w.s.Webhooks.RotateSecret(ctx, alice, "h", webhook.Rotation{Next: "whsec_second"})
+	secrets, err := w.s.Webhooks.RotateSecret(ctx, alice, "h", receiver.Rotation{Next: "whsec_second"})
 	w.note("rotate", err, secrets.Version, len(secrets.Previous), secrets.Previous[0].Secret)
-	w.note("disable", w.s.Webhooks.DisableWebhook(ctx, webhook.Disabling{UserID: alice, ID: "h", URL: changed.URL, Reason: "gone"}))
-	d := delivery.Delivery{Event: delivery.Event{ID: "e", Type: webhook.Test, UserID: alice}, Target: changed.Target()}
+	w.note("disable", w.s.Webhooks.DisableWebhook(ctx, receiver.Disabling{UserID: alice, ID: "h", URL: changed.URL, Reason: "gone"}))
+	d := delivery.Delivery{Event: notification.Event{ID: "e", Type: receiver.WebhookTest, UserID: alice}, Target: changed.Target()}
 	record, err := w.s.Webhooks.NoteQueued(ctx, d)
 	w.note("queue", err, record.State, record.Tries)
 	w.note("webhook", nil, fixture.ReadWebhook(w.t, w.s, alice, "h").Status)
@@ -329,9 +329,9 @@ func playA2A(w *world) {
 	ctx := w.t.Context()
 	mustCreate(w.t, w.s, alice, "s", nil)
 	w.loser.begin()
-	of := push.Task{UserID: alice, SessionID: "s", ID: "t"}
-	fixture.PutConfigs(w.t, w.s, of, push.Config{ID: "a", URL: "https://example.com/a", Version: "1"},
-		push.Config{ID: "b", URL: "https://example.com/b", Version: "1"})
+	of := receiver.PushTask{UserID: alice, SessionID: "s", ID: "t"}
+	fixture.PutConfigs(w.t, w.s, of, receiver.PushConfig{ID: "a", URL: "https://example.com/a", Version: "1"},
+		receiver.PushConfig{ID: "b", URL: "https://example.com/b", Version: "1"})
 	w.note("drop", w.s.Pushes.DeleteConfig(ctx, of, "a"))
 	left, err := w.s.Pushes.Configs(ctx, of)
 	w.note("configs", err, len(left))

@@ -5,15 +5,13 @@ import (
 	"context"
 
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/a2apush"
 	"github.com/rethread/rethread/shared/store/archives"
 	"github.com/rethread/rethread/shared/store/artifacts"
-	"github.com/rethread/rethread/shared/store/automations"
+	"github.com/rethread/rethread/shared/store/deliveries"
 	"github.com/rethread/rethread/shared/store/feedback"
 	"github.com/rethread/rethread/shared/store/forks"
 	"github.com/rethread/rethread/shared/store/history"
 	"github.com/rethread/rethread/shared/store/idempotency"
-	"github.com/rethread/rethread/shared/store/lanes"
 	"github.com/rethread/rethread/shared/store/lifecycle"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/runs"
@@ -26,7 +24,6 @@ import (
 	"github.com/rethread/rethread/shared/store/unseen"
 	"github.com/rethread/rethread/shared/store/usage"
 	"github.com/rethread/rethread/shared/store/watching"
-	"github.com/rethread/rethread/shared/store/webhooks"
 )
 
 // Store is the rooms of everything that the table stores. It is safe for concurrent use.
@@ -44,11 +41,11 @@ type Store struct {
 	Shares        *shares.Store
 	Subscriptions *subscriptions.Store
 	Idempotency   *idempotency.Store
-	Lanes         *lanes.Store
-	Webhooks      *webhooks.Store
-	Automations   *automations.Store
-	Pushes        *a2apush.Store
-	Keys          *a2apush.Keys
+	Lanes         *deliveries.Lanes
+	Webhooks      *deliveries.Webhooks
+	Automations   *deliveries.Automations
+	Pushes        *deliveries.Pushes
+	Keys          *deliveries.SigningKeys
 	Unseen        *unseen.Store
 
 	engine   table.Engine
@@ -93,7 +90,7 @@ func combine(engine table.Engine, in settings) *Store {
 	ends := lifecycle.New(base, bodies, logs, limits, all, past, running, opinions, documents)
 
 	finder := search.New(base, bodies, logs, all, in.search)
-	waiting, watchers := lanes.New(base), subscriptions.New(all)
+	waiting, watchers := deliveries.NewLanes(base), subscriptions.New(all)
 	updates := watching.New(base, logs, all, running)
 	s := &Store{
 		Sessions:      Sessions{all, running, finder, ends},
@@ -110,10 +107,10 @@ func combine(engine table.Engine, in settings) *Store {
 		Subscriptions: watchers,
 		Idempotency:   idempotency.New(base, in.codec),
 		Lanes:         waiting,
-		Webhooks:      webhooks.New(base, waiting),
-		Automations:   automations.New(base, in.codec, waiting),
-		Pushes:        a2apush.New(base, all, waiting),
-		Keys:          a2apush.NewKeys(base),
+		Webhooks:      deliveries.NewWebhooks(base, waiting),
+		Automations:   deliveries.NewAutomations(base, in.codec, waiting),
+		Pushes:        deliveries.NewPushes(base, all, waiting),
+		Keys:          deliveries.NewSigningKeys(base),
 		Unseen:        unseen.New(base),
 		engine:        engine,
 		settings:      in,

@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/domain/automation"
-	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/observe/metrics"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/stores"
@@ -278,8 +278,8 @@ func TestTargets_unreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	storetest.Put(t, engine, table.Item{"PK": text("HK#" + alice), "SK": text("HOOKS"), "h": text("none")})
-	found, err := s.Targets(t.Context(), delivery.Event{
-		ID: "e", Type: delivery.RunCompleted, UserID: alice, SessionID: "s", Log: "l", RunID: "r", Time: time.Now().UnixMilli(),
+	found, err := s.Targets(t.Context(), notification.Event{
+		ID: "e", Type: notification.RunCompleted, UserID: alice, SessionID: "s", Log: "l", RunID: "r", Time: time.Now().UnixMilli(),
 	})
 	if len(found) != 1 || err != nil { // unreadable items are logged and counted
 		t.Errorf("%+v, %v", found, err)

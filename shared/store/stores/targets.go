@@ -6,16 +6,17 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 )
 
 var _ delivery.Targets = (*Store)(nil)
 
 // Targets implements delivery.Targets: it returns the targets of an event of all
 // kinds. If one kind cannot be read, it returns the others with the error.
-func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
+func (s *Store) Targets(ctx context.Context, e notification.Event) ([]delivery.Target, error) {
 	var all []delivery.Target
 	var failures []error
-	for _, find := range []func(context.Context, delivery.Event) ([]delivery.Target, error){
+	for _, find := range []func(context.Context, notification.Event) ([]delivery.Target, error){
 		s.Pushes.Targets, s.Webhooks.Targets, s.Automations.Targets,
 	} {
 		targets, err := find(ctx, e)

@@ -18,10 +18,10 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/observe/metrics"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
@@ -54,7 +54,7 @@ func lists(s *stores.Store) map[string]func(context.Context) error {
 			return err
 		},
 		"deliveries": func(ctx context.Context) error {
-			_, err := s.Webhooks.Records(ctx, webhook.RecordQuery{UserID: alice, WebhookID: "w", Limit: 100})
+			_, err := s.Webhooks.Records(ctx, receiver.RecordQuery{UserID: alice, WebhookID: "w", Limit: 100})
 			return err
 		},
 		"automations": func(ctx context.Context) error {
@@ -132,9 +132,9 @@ func furnish(t *testing.T, s *stores.Store) {
 	fixture.Accept(t, s, bob, "by link")
 	for _, id := range []string{"w", "w2"} {
 		w := fixture.CreateWebhook(t, s, fixture.Webhook(alice, id, 10))
-		fixture.Note(t, s, webhook.Note{
-			Delivery: fixture.DeliveryAt(w, 100), Queued: 1, State: webhook.Pending, Number: 1,
-			Attempt: webhook.Attempt{Time: 1, Status: 500},
+		fixture.Note(t, s, receiver.Note{
+			Delivery: fixture.DeliveryAt(w, 100), Queued: 1, State: receiver.Pending, Number: 1,
+			Attempt: receiver.Attempt{Time: 1, Status: 500},
 		})
 	}
 	for _, id := range []string{"a1", "a2"} {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/eventlog"
@@ -18,12 +17,12 @@ import (
 // Notifications returns the events for receivers that a change means, as decided by
 // package notification. Removals mean nothing: a deletion leaves a tombstone with
 // its own change.
-func (s *Store) Notifications(ctx context.Context, c records.Change) ([]delivery.Event, error) {
+func (s *Store) Notifications(ctx context.Context, c records.Change) ([]notification.Event, error) {
 	if c.New == nil {
 		return nil, nil
 	}
 	pk, sk := table.Text(c.New, table.PK), table.Text(c.New, table.SK)
-	var events []delivery.Event
+	var events []notification.Event
 	var err error
 	switch log, inLog := strings.CutPrefix(pk, keys.PrefixLog); {
 	case inLog && sk == keys.SkDeleted:
@@ -49,7 +48,7 @@ func (s *Store) Notifications(ctx context.Context, c records.Change) ([]delivery
 
 // writtenEntry decodes a new entry, or an item that was in progress. Other entries
 // are not decoded: they were complete when they were written.
-func (s *Store) writtenEntry(ctx context.Context, c records.Change, log string) ([]delivery.Event, error) {
+func (s *Store) writtenEntry(ctx context.Context, c records.Change, log string) ([]notification.Event, error) {
 	if c.New[keys.AttrTombstone] != nil || c.Old != nil && table.Text(c.Old, eventlog.AttrStatus) != string(session.EventInProgress) {
 		return nil, nil
 	}
@@ -69,7 +68,7 @@ func (s *Store) writtenEntry(ctx context.Context, c records.Change, log string) 
 }
 
 // cancelledTask decodes a link that gets the time of its task's cancellation.
-func cancelledTask(c records.Change, user, taskID string) ([]delivery.Event, error) {
+func cancelledTask(c records.Change, user, taskID string) ([]notification.Event, error) {
 	if c.New[tasks.AttrCancelled] == nil || c.Old[tasks.AttrCancelled] != nil {
 		return nil, nil
 	}
@@ -77,5 +76,5 @@ func cancelledTask(c records.Change, user, taskID string) ([]delivery.Event, err
 	if err := table.Decode(c.New, &item); err != nil {
 		return nil, fmt.Errorf("unmarshal a link: %w", err)
 	}
-	return []delivery.Event{notification.OfCancelledTask(user, item.Session, taskID, item.Cancelled)}, nil
+	return []notification.Event{notification.OfCancelledTask(user, item.Session, taskID, item.Cancelled)}, nil
 }

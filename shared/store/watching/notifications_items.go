@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/store/artifacts"
 	"github.com/rethread/rethread/shared/store/eventlog"
@@ -27,7 +26,7 @@ func readAttributed(c records.Change, into any) (bool, error) {
 	return true, nil
 }
 
-func newSession(c records.Change) ([]delivery.Event, error) {
+func newSession(c records.Change) ([]notification.Event, error) {
 	if c.Old != nil {
 		return nil, nil
 	}
@@ -39,18 +38,18 @@ func newSession(c records.Change) ([]delivery.Event, error) {
 	if o := h.Origin; o != nil {
 		s.Fork = &notification.Fork{Source: o.Session, Before: records.Deref(o.Before)}
 	}
-	return []delivery.Event{notification.OfSession(s)}, nil
+	return []notification.Event{notification.OfSession(s)}, nil
 }
 
-func deletedSession(c records.Change, log string) ([]delivery.Event, error) {
+func deletedSession(c records.Change, log string) ([]notification.Event, error) {
 	var item sessions.DeletedLog
 	if ok, err := readAttributed(c, &item); err != nil || !ok {
 		return nil, err
 	}
-	return []delivery.Event{notification.OfDeletion(item.Attributed(), log, item.Deleted)}, nil
+	return []notification.Event{notification.OfDeletion(item.Attributed(), log, item.Deleted)}, nil
 }
 
-func savedTask(c records.Change, log string) ([]delivery.Event, error) {
+func savedTask(c records.Change, log string) ([]notification.Event, error) {
 	if c.New[eventlog.AttrAttribution] == nil {
 		return nil, nil
 	}
@@ -74,7 +73,7 @@ func versions(item *tasks.TaskItem) notification.TaskVersion {
 	return notification.TaskVersion{Version: item.Version, Saved: item.Saved, Created: item.Created}
 }
 
-func savedArtifact(c records.Change, pk string) ([]delivery.Event, error) {
+func savedArtifact(c records.Change, pk string) ([]notification.Event, error) {
 	var item artifacts.ArtifactItem
 	if ok, err := readAttributed(c, &item); err != nil || !ok {
 		return nil, err
@@ -90,16 +89,16 @@ func savedArtifact(c records.Change, pk string) ([]delivery.Event, error) {
 	if log, ok := strings.CutPrefix(pk, keys.PrefixLog); ok {
 		a.Log = log
 	}
-	return []delivery.Event{notification.OfArtifact(a)}, nil
+	return []notification.Event{notification.OfArtifact(a)}, nil
 }
 
-func givenFeedback(c records.Change) ([]delivery.Event, error) {
+func givenFeedback(c records.Change) ([]notification.Event, error) {
 	var item feedback.Item
 	if ok, err := readAttributed(c, &item); err != nil || !ok {
 		return nil, err
 	}
 	_, id, _ := strings.Cut(item.SK, "#")
-	return []delivery.Event{notification.OfFeedback(notification.Feedback{
+	return []notification.Event{notification.OfFeedback(notification.Feedback{
 		By: item.Attributed(), ID: id, TaskID: item.Task, Type: item.Type, Created: item.Created,
 	})}, nil
 }

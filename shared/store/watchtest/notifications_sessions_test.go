@@ -11,7 +11,7 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/artifact"
-	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
@@ -19,7 +19,7 @@ import (
 
 // want compares the events except for ids and times, which must be set and
 // distinct.
-func (s *collector) want(t *testing.T, want ...delivery.Event) {
+func (s *collector) want(t *testing.T, want ...notification.Event) {
 	t.Helper()
 	got := s.events(t)
 	ids := map[string]bool{}
@@ -29,7 +29,7 @@ func (s *collector) want(t *testing.T, want ...delivery.Event) {
 		}
 		ids[e.ID] = true
 	}
-	unlikely := cmpopts.IgnoreFields(delivery.Event{}, "ID", "Time", "Log")
+	unlikely := cmpopts.IgnoreFields(notification.Event{}, "ID", "Time", "Log")
 	if diff := cmp.Diff(want, got, unlikely, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
@@ -46,8 +46,8 @@ func (s *collector) mustCreate(t *testing.T, n session.New) {
 }
 
 // of returns an event of the collector's session, which names the agent helper.
-func (s *collector) of(typ delivery.Type) delivery.Event {
-	return delivery.Event{Type: typ, UserID: watched, SessionID: s.session, Agent: "helper"}
+func (s *collector) of(typ notification.Type) notification.Event {
+	return notification.Event{Type: typ, UserID: watched, SessionID: s.session, Agent: "helper"}
 }
 
 // with returns the collector of a new session of the agent helper, after its first
@@ -59,7 +59,7 @@ func (s *collector) with(t *testing.T, chain ...string) *collector {
 		ID: s.session, UserID: watched, Agent: "helper", Nonce: "n", Chain: chain,
 		State: session.Delta{"k": []byte("1")},
 	})
-	e := s.of(delivery.SessionCreated)
+	e := s.of(notification.SessionCreated)
 	e.Chain, e.Depth = chain, len(chain)
 	s.want(t, e)
 	return s
@@ -120,7 +120,7 @@ func TestNotifications_of_sessions(t *testing.T) {
 		if err := s.store.Sessions.Delete(t.Context(), watched, s.session); err != nil {
 			t.Fatal(err)
 		}
-		s.want(t, s.of(delivery.SessionDeleted))
+		s.want(t, s.of(notification.SessionDeleted))
 	})
 	t.Run("a session with forks is deleted once", func(t *testing.T) {
 		s := all.with(t)
@@ -130,7 +130,7 @@ func TestNotifications_of_sessions(t *testing.T) {
 		if _, err := s.store.History.Fork(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
-		forked := s.of(delivery.SessionForked)
+		forked := s.of(notification.SessionForked)
 		forked.SessionID, forked.Source, forked.Before = f.ID, s.session, "i1"
 		s.want(t, forked)
 		for _, id := range []string{s.session, f.ID} {
@@ -139,8 +139,8 @@ func TestNotifications_of_sessions(t *testing.T) {
 			}
 		}
 		gone := forked
-		gone.Type, gone.Source, gone.Before = delivery.SessionDeleted, "", ""
-		s.want(t, s.of(delivery.SessionDeleted), gone)
+		gone.Type, gone.Source, gone.Before = notification.SessionDeleted, "", ""
+		s.want(t, s.of(notification.SessionDeleted), gone)
 	})
 	t.Run("a fork of everything has one event", func(t *testing.T) {
 		s := all.with(t)
@@ -151,7 +151,7 @@ func TestNotifications_of_sessions(t *testing.T) {
 		if _, err := s.store.History.Fork(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
-		forked := s.of(delivery.SessionForked)
+		forked := s.of(notification.SessionForked)
 		forked.SessionID, forked.Source = f.ID, s.session
 		s.want(t, forked)
 	})
@@ -172,7 +172,7 @@ func TestNotifications_of_sessions(t *testing.T) {
 		if _, err := s.store.History.Rewind(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		rewound := s.of(delivery.SessionRewound)
+		rewound := s.of(notification.SessionRewound)
 		rewound.Before, rewound.Seq = "i2", 4
 		s.want(t, rewound)
 	})
@@ -200,7 +200,7 @@ func TestNotifications_of_sessions(t *testing.T) {
 		if _, err := s.store.Archives.Import(t.Context(), u); err != nil {
 			t.Fatal(err)
 		}
-		e := s.of(delivery.SessionCreated)
+		e := s.of(notification.SessionCreated)
 		e.UserID, e.SessionID = "somebody", "taken"
 		s.want(t, e)
 	})
@@ -221,7 +221,7 @@ func TestNotifications_in_sessions(t *testing.T) {
 		if _, err := s.store.Runs.Start(t.Context(), next); err != nil {
 			t.Fatal(err)
 		}
-		began, failed, back, again := s.of(delivery.RunStarted), s.of(delivery.RunFailed), s.of(delivery.SessionRewound), s.of(delivery.RunStarted)
+		began, failed, back, again := s.of(notification.RunStarted), s.of(notification.RunFailed), s.of(notification.SessionRewound), s.of(notification.RunStarted)
 		began.RunID, began.Seq = "r1", 3
 		failed.RunID, failed.Seq, failed.Error = "r1", 4, "agent_failed"
 		back.Before, back.Seq, back.Chain, back.Depth = "r1", 5, []string{"au1"}, 1
@@ -258,7 +258,7 @@ func TestNotifications_in_sessions(t *testing.T) {
 	t.Run("a task has an event for each save, and no others", func(t *testing.T) {
 		s := all.with(t)
 		s.mustSave(t, "t1")
-		saved := s.of(delivery.TaskSaved)
+		saved := s.of(notification.TaskSaved)
 		saved.TaskID = "t1"
 		s.want(t, saved)
 		s.mustSave(t, "t1")
@@ -276,7 +276,7 @@ func TestNotifications_in_sessions(t *testing.T) {
 		in := *s
 		in.session = f.ID
 		in.mustSave(t, s.takenTask(t, f.ID)) // copies it first
-		if got := in.events(t); len(got) != 1 || got[0].Type != delivery.TaskSaved || got[0].SessionID != f.ID {
+		if got := in.events(t); len(got) != 1 || got[0].Type != notification.TaskSaved || got[0].SessionID != f.ID {
 			t.Errorf("got %+v", got)
 		}
 		if err := s.store.Tasks.DeleteTask(t.Context(), watched, s.session, "t1"); err != nil {
@@ -294,7 +294,7 @@ func TestNotifications_in_sessions(t *testing.T) {
 		if err := s.store.Artifacts.DeleteArtifact(t.Context(), watched, s.session, "report"); err != nil {
 			t.Fatal(err)
 		}
-		one, two, shared := s.of(delivery.ArtifactSaved), s.of(delivery.ArtifactSaved), s.of(delivery.ArtifactSaved)
+		one, two, shared := s.of(notification.ArtifactSaved), s.of(notification.ArtifactSaved), s.of(notification.ArtifactSaved)
 		one.Artifact, two.Artifact, two.Version, shared.Artifact = "report", "report", 1, "user:profile"
 		s.want(t, one, two, shared)
 	})
@@ -304,9 +304,9 @@ func TestNotifications_in_sessions(t *testing.T) {
 		s.mustFeedback(t, f)
 		s.mustFeedback(t, f)
 		s.mustFeedback(t, task.Feedback{ID: uuid.NewString(), TaskID: "t2", Type: task.Up})
-		in := s.of(delivery.FeedbackCreated)
+		in := s.of(notification.FeedbackCreated)
 		in.TaskID, in.Feedback = "t1", task.Down
-		s.want(t, in, delivery.Event{Type: delivery.FeedbackCreated, UserID: watched, TaskID: "t2", Feedback: task.Up})
+		s.want(t, in, notification.Event{Type: notification.FeedbackCreated, UserID: watched, TaskID: "t2", Feedback: task.Up})
 	})
 }
 

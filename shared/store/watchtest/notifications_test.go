@@ -11,7 +11,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/content"
-	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
@@ -47,9 +47,9 @@ func (s *collector) in(t *testing.T) *collector {
 }
 
 // events returns the events since the last call.
-func (s *collector) events(t *testing.T) []delivery.Event {
+func (s *collector) events(t *testing.T) []notification.Event {
 	t.Helper()
-	var all []delivery.Event
+	var all []notification.Event
 	for _, c := range s.records.next() {
 		events, err := s.store.Watching.Notifications(t.Context(), c.Change)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
@@ -20,7 +20,7 @@ type Config struct {
 	Tasks task.Store
 	Links task.Links
 	// Push stores push configurations; nil offers no push notifications.
-	Push push.Store
+	Push receiver.Pushes
 	// CheckURL returns an error for an address that cannot be notified.
 	CheckURL func(string) error
 	// PublicKeys returns the keys that verify notifications.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
-	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
@@ -50,7 +50,7 @@ func (h *handler) GetTaskPushConfig(ctx context.Context, req *lib.GetTaskPushCon
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(configs, func(c push.Config) bool { return req.ID == "" || c.ID == req.ID })
+	i := slices.IndexFunc(configs, func(c receiver.PushConfig) bool { return req.ID == "" || c.ID == req.ID })
 	if i < 0 {
 		return nil, lib.NewError(lib.ErrTaskNotFound, "the task has no such push notification configuration")
 	}
@@ -110,16 +110,16 @@ func (h *handler) pushLink(ctx context.Context, id lib.TaskID) (task.Link, error
 	return h.link(ctx, id, access.Notify)
 }
 
-func pushTask(l task.Link) push.Task {
-	return push.Task{UserID: l.UserID, SessionID: l.SessionID, ID: l.TaskID}
+func pushTask(l task.Link) receiver.PushTask {
+	return receiver.PushTask{UserID: l.UserID, SessionID: l.SessionID, ID: l.TaskID}
 }
 
 // pushConfig validates a configuration and returns it in its stored form; with
 // a zero since it includes all events.
 func (h *handler) pushConfig(
 	ctx context.Context, taskID string, req *lib.PushConfig, since time.Time,
-) (push.Config, error) {
-	c := push.Config{ID: req.ID, URL: req.URL, Token: req.Token, Version: versionOf(ctx)}
+) (receiver.PushConfig, error) {
+	c := receiver.PushConfig{ID: req.ID, URL: req.URL, Token: req.Token, Version: versionOf(ctx)}
 	if !since.IsZero() {
 		c.Since = since.UnixMilli()
 	}
@@ -140,7 +140,7 @@ func (h *handler) pushConfig(
 
 // publicConfig returns a configuration as it is answered: without credentials,
 // as the protocol requires.
-func publicConfig(taskID string, c push.Config) *lib.PushConfig {
+func publicConfig(taskID string, c receiver.PushConfig) *lib.PushConfig {
 	out := &lib.PushConfig{TaskID: lib.TaskID(taskID), ID: c.ID, URL: c.URL, Token: c.Token}
 	if c.Scheme != "" {
 		out.Auth = &lib.PushAuthInfo{Scheme: c.Scheme}

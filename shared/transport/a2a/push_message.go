@@ -15,7 +15,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/receiver"
 )
 
 // Headers of push notifications.
@@ -46,7 +46,7 @@ type claims struct {
 }
 
 // message addresses and signs a body.
-func (n *Notifier) message(ctx context.Context, c push.Config, taskID string, body []byte) (delivery.Message, error) {
+func (n *Notifier) message(ctx context.Context, c receiver.PushConfig, taskID string, body []byte) (delivery.Message, error) {
 	address, err := url.Parse(c.URL)
 	if err != nil { // it was checked when it was stored
 		return delivery.Message{}, fmt.Errorf("%w: the address is invalid", delivery.ErrNothing)

@@ -11,7 +11,8 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/notification"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
@@ -32,7 +33,7 @@ type Notifier struct {
 	Sessions session.Store
 	Runs     PastRuns
 	Links    task.Links
-	Targets  push.Targets
+	Targets  receiver.PushTargets
 	// Sign returns a signed JSON web token with the claims.
 	Sign func(ctx context.Context, claims any) (string, error)
 	// Issuer is the tokens' issuer; its keys are at /.well-known/jwks.json
@@ -50,7 +51,7 @@ var errTaskUnknown = errors.New("the task is not stored yet")
 
 // moment is a task at an event.
 type moment struct {
-	event  delivery.Event
+	event  notification.Event
 	link   task.Link
 	run    run.Run         // as it was
 	events []session.Event // of the task, up to then
@@ -91,7 +92,7 @@ func (n *Notifier) Drop(ctx context.Context, t delivery.Target, url string) erro
 }
 
 // moment reads a task as it was at an event, without events rewound since.
-func (n *Notifier) moment(ctx context.Context, t push.Task, e delivery.Event, version string) (*moment, error) {
+func (n *Notifier) moment(ctx context.Context, t receiver.PushTask, e notification.Event, version string) (*moment, error) {
 	link, err := n.Links.Link(ctx, t.UserID, t.ID)
 	if errors.Is(err, fault.Of(fault.NotFound)) {
 		return nil, errTaskUnknown
@@ -101,14 +102,14 @@ func (n *Notifier) moment(ctx context.Context, t push.Task, e delivery.Event, ve
 	}
 	m := &moment{event: e, link: link}
 	runID := e.RunID
-	if e.Type == delivery.TaskCancelled && len(link.Runs) > 0 {
+	if e.Type == notification.TaskCancelled && len(link.Runs) > 0 {
 		runID = link.Runs[len(link.Runs)-1]
 	}
 	if !slices.Contains(link.Runs, runID) {
 		return nil, errTaskUnknown
 	}
 	m.run = run.Run{ID: runID, SessionID: link.SessionID, Agent: link.Agent, Status: run.InProgress, StartedTime: e.Time}
-	if e.Type.EndsRun() || e.Type == delivery.TaskCancelled {
+	if e.Type.EndsRun() || e.Type == notification.TaskCancelled {
 		if m.run, err = n.Runs.EndedRun(ctx, run.Ref{UserID: t.UserID, SessionID: link.SessionID, RunID: runID}); err != nil {
 			return nil, err
 		}
@@ -119,8 +120,8 @@ func (n *Notifier) moment(ctx context.Context, t push.Task, e delivery.Event, ve
 
 // events returns the events of a task up to an event; only that one if the
 // notification contains no other.
-func (n *Notifier) events(ctx context.Context, l task.Link, e delivery.Event, version string) ([]session.Event, error) {
-	if e.Type == delivery.ItemCompleted && version != legacy {
+func (n *Notifier) events(ctx context.Context, l task.Link, e notification.Event, version string) ([]session.Event, error) {
+	if e.Type == notification.ItemCompleted && version != legacy {
 		q := session.EventQuery{View: session.Effective, After: e.Seq - 1, Limit: 1}
 		page, err := n.Sessions.Events(ctx, l.UserID, l.SessionID, q)
 		return page.Events, err
@@ -157,14 +158,14 @@ func (m *moment) bodies(version string) ([][]byte, error) {
 // updates returns what a stream would send.
 func (m *moment) updates() []lib.Event {
 	switch m.event.Type {
-	case delivery.RunStarted:
+	case notification.RunStarted:
 		return []lib.Event{m.task()}
-	case delivery.RunCompleted, delivery.RunFailed, delivery.RunCancelled, delivery.TaskCancelled:
+	case notification.RunCompleted, notification.RunFailed, notification.RunCancelled, notification.TaskCancelled:
 		t := m.task()
 		return []lib.Event{&lib.TaskStatusUpdateEvent{
 			TaskID: t.ID, ContextID: t.ContextID, Status: t.Status, Metadata: map[string]any{a2aconvert.InvocationKey: m.run.ID},
 		}}
-	case delivery.ItemCompleted:
+	case notification.ItemCompleted:
 		for _, e := range m.events {
 			if e.Seq == m.event.Seq && e.InvocationID == m.run.ID && e.Status != session.EventInProgress {
 				return newSent(m.link).updates([]session.Event{e})
@@ -178,7 +179,7 @@ func (m *moment) updates() []lib.Event {
 // task returns the task at that moment.
 func (m *moment) task() *lib.Task {
 	t := a2aconvert.Task(m.link.TaskID, m.run, m.events)
-	if m.event.Type == delivery.TaskCancelled {
+	if m.event.Type == notification.TaskCancelled {
 		when := time.UnixMilli(m.event.Time).UTC()
 		t.Status = lib.TaskStatus{State: lib.TaskStateCanceled, Timestamp: &when}
 	}

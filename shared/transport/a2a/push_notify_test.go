@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/notification"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/transport/a2a"
@@ -70,12 +71,12 @@ func (w *endedTask) ref() run.Ref {
 	return run.Ref{UserID: alice, SessionID: w.task.ContextID, RunID: string(w.task.ID)}
 }
 
-func (w *endedTask) delivery(config string, typ delivery.Type, seq int64) delivery.Delivery {
+func (w *endedTask) delivery(config string, typ notification.Type, seq int64) delivery.Delivery {
 	return delivery.Delivery{
-		Event: delivery.Event{
+		Event: notification.Event{
 			ID: fmt.Sprint(seq), Type: typ, Log: w.log, RunID: string(w.task.ID), Seq: seq, Time: w.now.UnixMilli(),
 		},
-		Target: push.Target(w.log, string(w.task.ID), config),
+		Target: receiver.PushTarget(w.log, string(w.task.ID), config),
 	}
 }
 
@@ -116,19 +117,19 @@ func TestNotifications(t *testing.T) {
 	w := newEndedTask(t)
 	for name, test := range map[string]struct {
 		config string
-		typ    delivery.Type
+		typ    notification.Type
 		seq    int64
 		want   []string
 	}{
-		"a start sends the task": {"new", delivery.RunStarted, 1, []string{"task TASK_STATE_WORKING"}},
+		"a start sends the task": {"new", notification.RunStarted, 1, []string{"task TASK_STATE_WORKING"}},
 		"an item sends what it adds": {
-			"new", delivery.ItemCompleted, 2, []string{"artifact it is 42 <3", "status TASK_STATE_WORKING"},
+			"new", notification.ItemCompleted, 2, []string{"artifact it is 42 <3", "status TASK_STATE_WORKING"},
 		},
-		"an end sends the status":                      {"new", delivery.RunCompleted, 3, []string{"status TASK_STATE_COMPLETED"}},
-		"in version 0.3 a start sends the task":        {"old", delivery.RunStarted, 1, []string{"task working 1 0"}},
-		"in version 0.3 an item sends the task so far": {"old", delivery.ItemCompleted, 2, []string{"task working 2 1"}},
-		"in version 0.3 an end sends the whole task":   {"old", delivery.RunCompleted, 3, []string{"task completed 2 1"}},
-		"a cancellation sends the status":              {"new", delivery.TaskCancelled, 0, []string{"status TASK_STATE_CANCELED"}},
+		"an end sends the status":                      {"new", notification.RunCompleted, 3, []string{"status TASK_STATE_COMPLETED"}},
+		"in version 0.3 a start sends the task":        {"old", notification.RunStarted, 1, []string{"task working 1 0"}},
+		"in version 0.3 an item sends the task so far": {"old", notification.ItemCompleted, 2, []string{"task working 2 1"}},
+		"in version 0.3 an end sends the whole task":   {"old", notification.RunCompleted, 3, []string{"task completed 2 1"}},
+		"a cancellation sends the status":              {"new", notification.TaskCancelled, 0, []string{"status TASK_STATE_CANCELED"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := w.delivery(test.config, test.typ, test.seq)
@@ -154,11 +155,11 @@ func TestNotifications(t *testing.T) {
 
 func TestNotificationHeaders(t *testing.T) {
 	w := newEndedTask(t)
-	mine, err := w.notifier.Messages(t.Context(), w.delivery("new", delivery.RunCompleted, 3))
+	mine, err := w.notifier.Messages(t.Context(), w.delivery("new", notification.RunCompleted, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := w.notifier.Messages(t.Context(), w.delivery("old", delivery.RunCompleted, 3))
+	theirs, err := w.notifier.Messages(t.Context(), w.delivery("old", notification.RunCompleted, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,16 +202,16 @@ func TestWithoutNotification(t *testing.T) {
 		change  func(*delivery.Delivery)
 		retried bool
 	}{
-		"a deleted configuration": {func(d *delivery.Delivery) { d.Target = push.Target(w.log, string(w.task.ID), "x") }, false},
-		"an unknown item":         {func(d *delivery.Delivery) { d.Event.Type, d.Event.Seq = delivery.ItemCompleted, 9 }, false},
-		"a user's input":          {func(d *delivery.Delivery) { d.Event.Type, d.Event.Seq = delivery.ItemCompleted, 1 }, false},
+		"a deleted configuration": {func(d *delivery.Delivery) { d.Target = receiver.PushTarget(w.log, string(w.task.ID), "x") }, false},
+		"an unknown item":         {func(d *delivery.Delivery) { d.Event.Type, d.Event.Seq = notification.ItemCompleted, 9 }, false},
+		"a user's input":          {func(d *delivery.Delivery) { d.Event.Type, d.Event.Seq = notification.ItemCompleted, 1 }, false},
 		"a run of another task": {func(d *delivery.Delivery) {
 			d.Event.RunID, d.Event.Time = "other", w.now.Add(-time.Hour).UnixMilli()
 		}, false},
 		"a run whose link may not be stored yet": {func(d *delivery.Delivery) { d.Event.RunID = "other" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := w.delivery("new", delivery.RunCompleted, 3)
+			d := w.delivery("new", notification.RunCompleted, 3)
 			test.change(&d)
 			_, err := w.notifier.Messages(t.Context(), d)
 			if err == nil || errors.Is(err, delivery.ErrNothing) == test.retried {
@@ -221,7 +222,7 @@ func TestWithoutNotification(t *testing.T) {
 	if err := w.store.Sessions.Delete(t.Context(), alice, w.task.ContextID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.notifier.Messages(t.Context(), w.delivery("new", delivery.RunCompleted, 3)); !errors.Is(err, delivery.ErrNothing) {
+	if _, err := w.notifier.Messages(t.Context(), w.delivery("new", notification.RunCompleted, 3)); !errors.Is(err, delivery.ErrNothing) {
 		t.Errorf("of a deleted session: %v", err)
 	}
 }

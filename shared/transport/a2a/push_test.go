@@ -16,7 +16,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/access"
-	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
@@ -120,8 +120,8 @@ func TestPushConfigs(t *testing.T) {
 			t.Run("sets, reads, lists and deletes configurations", func(t *testing.T) { testPushConfigs(t, h, c, is) })
 			t.Run("accepts a configuration with the message", func(t *testing.T) {
 				begun := h.mustTask(t, c, &lib.PushConfig{ID: "mine", URL: "https://example.com/"})
-				got, err := h.store.Pushes.Configs(t.Context(), push.Task{UserID: alice, SessionID: begun.ContextID, ID: string(begun.ID)})
-				want := []push.Config{{ID: "mine", URL: "https://example.com/", Version: minor(v.version)}}
+				got, err := h.store.Pushes.Configs(t.Context(), receiver.PushTask{UserID: alice, SessionID: begun.ContextID, ID: string(begun.ID)})
+				want := []receiver.PushConfig{{ID: "mine", URL: "https://example.com/", Version: minor(v.version)}}
 				if diff := cmp.Diff(want, got); diff != "" || err != nil {
 					t.Errorf("%v (-want +got):\n%s", err, diff)
 				}
@@ -210,7 +210,7 @@ func TestPushConfigLimits(t *testing.T) {
 		}
 	})
 	t.Run("pages lists and limits their number", func(t *testing.T) {
-		for i := range push.MaxConfigs {
+		for i := range receiver.MaxPushConfigs {
 			config := &lib.PushConfig{TaskID: id, ID: fmt.Sprint(i), URL: "https://example.com/"}
 			if _, err := c.CreateTaskPushConfig(t.Context(), config); err != nil {
 				t.Fatal(err)

@@ -21,8 +21,8 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/memory"
@@ -65,7 +65,7 @@ func newSystem(t testing.TB, change ...func(*rest.Config)) *system {
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
 	useStore(&s.config, store)
-	s.config.NewSecret = func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) }
+	s.config.NewSecret = func() (receiver.Secret, error) { return receiver.NewSecret(rand.Reader) }
 	for _, c := range change {
 		c(&s.config)
 	}

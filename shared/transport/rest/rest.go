@@ -18,10 +18,10 @@ import (
 	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/domain/idempotency"
 	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/domain/webhook"
 )
 
 // Versioned is the base of all paths, and Bare another one of those of sessions and
@@ -62,13 +62,13 @@ type Config struct {
 	// it. It may be called twice for the same run.
 	StartRun func(context.Context, run.Ref) error
 
-	Webhooks webhook.Store
+	Webhooks receiver.Webhooks
 	// Deliveries queues webhook tests and replays, CheckURL returns an error
 	// for an address that must not be called, and NewSecret creates a signing
 	// secret.
 	Deliveries delivery.Queue
 	CheckURL   func(string) error
-	NewSecret  func() (webhook.Secret, error)
+	NewSecret  func() (receiver.Secret, error)
 
 	Log   *slog.Logger
 	Now   func() time.Time

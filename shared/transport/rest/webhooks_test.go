@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/shared/domain/cloudevent"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/domain/notification"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
@@ -72,7 +72,7 @@ func TestWebhooks(t *testing.T) {
 	t.Run("are created with a secret, which is returned once", func(t *testing.T) {
 		got := s.must(t, http.StatusCreated, post(alice, "/webhooks", `{"url":"`+hookURL+`","types":["run.*"],"description":"<3"}`))
 		w := decode[one[webhookView]](t, got).Data
-		if _, err := webhook.ParseSecret(w.Secret); err != nil {
+		if _, err := receiver.ParseSecret(w.Secret); err != nil {
 			t.Error(err)
 		}
 		path := "/webhooks/" + w.ID
@@ -154,7 +154,7 @@ func TestWebhooks(t *testing.T) {
 		s.must(t, http.StatusOK, get(alice, path))
 	})
 	t.Run("are limited to 20 per user", func(t *testing.T) {
-		for range webhook.MaxWebhooks {
+		for range receiver.MaxWebhooks {
 			s.mustWebhook(t, "many", "")
 		}
 		s.mustRefuse(t, http.StatusConflict, "", post("many", "/webhooks", `{"url":"`+hookURL+`"}`))
@@ -235,21 +235,21 @@ func TestWebhookDeliveries(t *testing.T) {
 			got.header.Get("Location") != "/api/v1"+path+"/deliveries/"+d.ID {
 			t.Errorf("%s at %q", got.body, got.header.Get("Location"))
 		}
-		if len(s.queued.put) != 1 || webhook.DeliveryID(s.queued.put[0]) != d.ID || s.queued.put[0].Event.UserID != alice {
+		if len(s.queued.put) != 1 || receiver.DeliveryID(s.queued.put[0]) != d.ID || s.queued.put[0].Event.UserID != alice {
 			t.Errorf("queued %+v", s.queued.put)
 		}
 	})
 	t.Run("replays a delivery under its id", func(t *testing.T) {
 		first := s.queued.put[0]
-		id := webhook.DeliveryID(first)
-		if err := s.config.Webhooks.(webhook.Targets).NoteTry(t.Context(), webhook.Note{
-			Delivery: first, State: webhook.Delivered, Number: 2, Attempt: webhook.Attempt{Time: 7, Status: 204, Duration: 3},
+		id := receiver.DeliveryID(first)
+		if err := s.config.Webhooks.(receiver.WebhookTargets).NoteTry(t.Context(), receiver.Note{
+			Delivery: first, State: receiver.Delivered, Number: 2, Attempt: receiver.Attempt{Time: 7, Status: 204, Duration: 3},
 		}); err != nil {
 			t.Fatal(err)
 		}
 		read := s.must(t, http.StatusOK, get(alice, path+"/deliveries/"+id))
 		done := decode[one[deliveryView]](t, read).Data
-		sent, err := cloudevent.Encode(s.queued.put[0].Event)
+		sent, err := notification.EncodeCloudEvent(s.queued.put[0].Event)
 		if event := decode[one[struct{ Event json.RawMessage }]](t, read).Data.Event; err != nil || string(event) != string(sent) {
 			t.Errorf("the event is %s instead of %s, %v", event, sent, err)
 		}
@@ -259,7 +259,7 @@ func TestWebhookDeliveries(t *testing.T) {
 		}
 		again := decode[one[deliveryView]](t, s.must(t, http.StatusAccepted, post(alice, path+"/deliveries/"+id+"/replay", ``))).Data
 		queued := s.queued.put[len(s.queued.put)-1]
-		if again.ID != id || again.State != "pending" || webhook.DeliveryID(queued) != id ||
+		if again.ID != id || again.State != "pending" || receiver.DeliveryID(queued) != id ||
 			queued.QueueID() == first.QueueID() || queued.Tries != 2 || !cmp.Equal(queued.Event, first.Event) {
 			t.Errorf("%+v, queued %+v", again, queued)
 		}
@@ -275,7 +275,7 @@ func TestWebhookDeliveries(t *testing.T) {
 			}
 		})
 		latestFirst := slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) // ids begin with the time
-		if len(ids) != 4 || pages != 2 || !latestFirst || !slices.Contains(ids, webhook.DeliveryID(s.queued.put[0])) {
+		if len(ids) != 4 || pages != 2 || !latestFirst || !slices.Contains(ids, receiver.DeliveryID(s.queued.put[0])) {
 			t.Errorf("%v in %d pages", ids, pages)
 		}
 	})
@@ -283,7 +283,7 @@ func TestWebhookDeliveries(t *testing.T) {
 		s.must(t, http.StatusOK, patch(alice, path, `{"status":"disabled"}`))
 		n := len(s.queued.put)
 		problem := s.mustRefuse(t, http.StatusConflict, "", post(alice, path+"/test", ``))
-		s.mustRefuse(t, http.StatusConflict, "", post(alice, path+"/deliveries/"+webhook.DeliveryID(s.queued.put[0])+"/replay", ``))
+		s.mustRefuse(t, http.StatusConflict, "", post(alice, path+"/deliveries/"+receiver.DeliveryID(s.queued.put[0])+"/replay", ``))
 		if problem["disabled_reason"] != "paused" || len(s.queued.put) != n {
 			t.Errorf("%v, queued %d", problem, len(s.queued.put)-n)
 		}

@@ -20,8 +20,7 @@ import (
 	"github.com/rethread/rethread/infra/ops/deployment"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/domain/push"
-	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/domain/receiver"
 )
 
 // The logical ids of the dead letter queues.
@@ -32,12 +31,12 @@ const (
 
 // deliveriesOf maps each kind of delivery to its queue.
 func deliveriesOf() map[delivery.Kind]string {
-	return map[delivery.Kind]string{webhook.Kind: "Deliveries", push.Kind: "Pushes", automation.Kind: "Triggers"}
+	return map[delivery.Kind]string{receiver.WebhookKind: "Deliveries", receiver.PushKind: "Pushes", automation.Kind: "Triggers"}
 }
 
 // wakesOf maps each kind of wake to its queue.
 func wakesOf() map[delivery.Kind]string {
-	return map[delivery.Kind]string{webhook.Kind: "DeliveryRetries", push.Kind: "Retries", automation.Kind: "Retries"}
+	return map[delivery.Kind]string{receiver.WebhookKind: "DeliveryRetries", receiver.PushKind: "Retries", automation.Kind: "Retries"}
 }
 
 const (

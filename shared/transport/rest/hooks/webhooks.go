@@ -3,7 +3,7 @@ package hooks
 import (
 	"net/http"
 
-	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
@@ -28,11 +28,11 @@ func Webhooks(c rest.Config) http.Handler {
 	return a.Mux
 }
 
-func (a *api) ownWebhooks() owned[webhook.Webhook] {
-	return owned[webhook.Webhook]{
+func (a *api) ownWebhooks() owned[receiver.Webhook] {
+	return owned[receiver.Webhook]{
 		name: "webhook", path: rest.Versioned + "/webhooks", id: "webhook_id",
-		know: func(w webhook.Webhook) label { return label{w.ID, w.CreatedTime, w.Version} },
-		body: func(w webhook.Webhook) any { return bodyOfWebhook(w) },
+		know: func(w receiver.Webhook) label { return label{w.ID, w.CreatedTime, w.Version} },
+		body: func(w receiver.Webhook) any { return bodyOfWebhook(w) },
 		list: a.Webhooks.Webhooks, read: a.Webhooks.Webhook, remove: a.Webhooks.DeleteWebhook,
 	}
 }

@@ -2,26 +2,26 @@ package hooks
 
 import (
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 type webhookBody struct {
-	ID             string         `json:"id"`
-	URL            string         `json:"url"`
-	Description    string         `json:"description"`
-	Types          []string       `json:"types"`
-	Agents         []string       `json:"agents"`
-	SessionIDs     []string       `json:"session_ids"`
-	Status         webhook.Status `json:"status"`
-	DisabledReason *string        `json:"disabled_reason"`
-	CreatedTime    int64          `json:"created_time"`
-	UpdatedTime    int64          `json:"updated_time"`
+	ID             string          `json:"id"`
+	URL            string          `json:"url"`
+	Description    string          `json:"description"`
+	Types          []string        `json:"types"`
+	Agents         []string        `json:"agents"`
+	SessionIDs     []string        `json:"session_ids"`
+	Status         receiver.Status `json:"status"`
+	DisabledReason *string         `json:"disabled_reason"`
+	CreatedTime    int64           `json:"created_time"`
+	UpdatedTime    int64           `json:"updated_time"`
 	// Secret is set only in the answer that creates the webhook.
 	Secret string `json:"secret,omitempty"`
 }
 
-func bodyOfWebhook(w webhook.Webhook) webhookBody {
+func bodyOfWebhook(w receiver.Webhook) webhookBody {
 	out := webhookBody{
 		ID: w.ID, URL: w.URL, Description: w.Description,
 		Types: rest.EmptyIfNil(w.Types), Agents: rest.EmptyIfNil(w.Agents), SessionIDs: rest.EmptyIfNil(w.SessionIDs),
@@ -35,36 +35,36 @@ func bodyOfWebhook(w webhook.Webhook) webhookBody {
 }
 
 // newWebhook reads the body of a request that creates a webhook.
-func (a *api) newWebhook(c *rest.Call) (webhook.Webhook, webhook.Secret, error) {
+func (a *api) newWebhook(c *rest.Call) (receiver.Webhook, receiver.Secret, error) {
 	body, err := c.Object()
 	if err != nil {
-		return webhook.Webhook{}, "", err
+		return receiver.Webhook{}, "", err
 	}
 	if !body.Has("url") {
-		return webhook.Webhook{}, "", rest.Malformed("/url", "is required")
+		return receiver.Webhook{}, "", rest.Malformed("/url", "is required")
 	}
 	change, err := webhookFields(body)
 	if err != nil {
-		return webhook.Webhook{}, "", err
+		return receiver.Webhook{}, "", err
 	}
 	now := a.Now().UnixMilli()
-	w := webhook.Webhook{UserID: c.User, Status: webhook.Active, CreatedTime: now, UpdatedTime: now, Since: now}
+	w := receiver.Webhook{UserID: c.User, Status: receiver.Active, CreatedTime: now, UpdatedTime: now, Since: now}
 	if w.ID, err = c.DerivedID("webhook"); err != nil {
-		return webhook.Webhook{}, "", err
+		return receiver.Webhook{}, "", err
 	}
 	if w, err = change.Apply(w, now); err != nil {
-		return webhook.Webhook{}, "", err
+		return receiver.Webhook{}, "", err
 	}
 	if err := a.checkWebhookURL(w.URL); err != nil {
-		return webhook.Webhook{}, "", err
+		return receiver.Webhook{}, "", err
 	}
 	secret, err := a.secretOf(body)
 	return w, secret, err
 }
 
 // webhookFields reads the members common to creations and updates.
-func webhookFields(body rest.Object) (webhook.Change, error) {
-	var c webhook.Change
+func webhookFields(body rest.Object) (receiver.WebhookChange, error) {
+	var c receiver.WebhookChange
 	var broken fault.Broken
 	for _, f := range []struct {
 		name string
@@ -90,24 +90,24 @@ func webhookFields(body rest.Object) (webhook.Change, error) {
 }
 
 // webhookChange reads the body of an update.
-func (a *api) webhookChange(c *rest.Call) (webhook.Change, error) {
+func (a *api) webhookChange(c *rest.Call) (receiver.WebhookChange, error) {
 	body, err := c.Object()
 	if err != nil {
-		return webhook.Change{}, err
+		return receiver.WebhookChange{}, err
 	}
 	change, err := webhookFields(body)
 	if err != nil {
-		return webhook.Change{}, err
+		return receiver.WebhookChange{}, err
 	}
 	if body.Has("status") {
 		status, err := body.Text("status")
 		if err != nil {
-			return webhook.Change{}, err
+			return receiver.WebhookChange{}, err
 		}
-		s := webhook.Status(status)
+		s := receiver.Status(status)
 		change.Status = &s
 	}
-	if change == (webhook.Change{}) {
+	if change == (receiver.WebhookChange{}) {
 		return change, fault.New(fault.NothingToChange, "nothing to change: give url, description, types, agents, session_ids or status")
 	}
 	if err := change.Validate(); err != nil {

@@ -7,24 +7,24 @@ import (
 	"net/url"
 
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/domain/cloudevent"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 type deliveryBody struct {
-	ID              string        `json:"id"`
-	WebhookID       string        `json:"webhook_id"`
-	EventID         string        `json:"event_id"`
-	EventType       string        `json:"event_type"`
-	SessionID       *string       `json:"session_id"` // null if the event is not about a session
-	State           webhook.State `json:"state"`
-	Tries           int           `json:"tries"`
-	Attempts        []attemptBody `json:"attempts"`
-	NextAttemptTime *int64        `json:"next_attempt_time"`
-	CreatedTime     int64         `json:"created_time"`
+	ID              string         `json:"id"`
+	WebhookID       string         `json:"webhook_id"`
+	EventID         string         `json:"event_id"`
+	EventType       string         `json:"event_type"`
+	SessionID       *string        `json:"session_id"` // null if the event is not about a session
+	State           receiver.State `json:"state"`
+	Tries           int            `json:"tries"`
+	Attempts        []attemptBody  `json:"attempts"`
+	NextAttemptTime *int64         `json:"next_attempt_time"`
+	CreatedTime     int64          `json:"created_time"`
 	// Event is what is sent; only in the answer that reads one delivery.
 	Event json.RawMessage `json:"event,omitempty"`
 }
@@ -36,7 +36,7 @@ type attemptBody struct {
 	Reason     *string `json:"reason"` // null if the delivery succeeded
 }
 
-func bodyOfDelivery(r webhook.Record) deliveryBody {
+func bodyOfDelivery(r receiver.Record) deliveryBody {
 	out := deliveryBody{
 		ID: r.ID, WebhookID: r.WebhookID, EventID: r.Event.ID, EventType: string(r.Event.Type),
 		SessionID: nilIfZero(r.Event.SessionID), State: r.State, Tries: r.Tries, Attempts: []attemptBody{},
@@ -79,7 +79,7 @@ func (a *api) listDeliveries(c *rest.Call) (*rest.Reply, error) {
 	if _, err := a.Webhooks.Webhook(c.Context(), c.User, id); err != nil {
 		return nil, err
 	}
-	page, err := a.Webhooks.Records(c.Context(), webhook.RecordQuery{UserID: c.User, WebhookID: id, Limit: p.Limit, After: after})
+	page, err := a.Webhooks.Records(c.Context(), receiver.RecordQuery{UserID: c.User, WebhookID: id, Limit: p.Limit, After: after})
 	if err != nil {
 		return nil, err
 	}
@@ -100,25 +100,25 @@ func (a *api) getDelivery(c *rest.Call) (*rest.Reply, error) {
 		return nil, err
 	}
 	body := bodyOfDelivery(r)
-	if body.Event, err = cloudevent.Encode(r.Event); err != nil {
+	if body.Event, err = notification.EncodeCloudEvent(r.Event); err != nil {
 		return nil, err
 	}
 	return rest.JSON(http.StatusOK, rest.Data{Data: body})
 }
 
 // record reads the delivery in the path, and its webhook.
-func (a *api) record(c *rest.Call) (webhook.Webhook, webhook.Record, error) {
+func (a *api) record(c *rest.Call) (receiver.Webhook, receiver.Record, error) {
 	id, err := c.PathID("webhook_id")
 	if err != nil {
-		return webhook.Webhook{}, webhook.Record{}, err
+		return receiver.Webhook{}, receiver.Record{}, err
 	}
 	deliveryID, err := c.PathID("delivery_id")
 	if err != nil {
-		return webhook.Webhook{}, webhook.Record{}, err
+		return receiver.Webhook{}, receiver.Record{}, err
 	}
 	w, err := a.Webhooks.Webhook(c.Context(), c.User, id)
 	if err != nil {
-		return webhook.Webhook{}, webhook.Record{}, err
+		return receiver.Webhook{}, receiver.Record{}, err
 	}
 	r, err := a.Webhooks.Record(c.Context(), c.User, id, deliveryID)
 	return w, r, err
@@ -139,7 +139,7 @@ func (a *api) testWebhook(c *rest.Call) (*rest.Reply, error) {
 		return nil, err
 	}
 	return a.queueDelivery(c, w, delivery.Delivery{
-		Event:  delivery.Event{ID: eventID, Type: webhook.Test, UserID: c.User, Time: a.Now().UnixMilli()},
+		Event:  notification.Event{ID: eventID, Type: receiver.WebhookTest, UserID: c.User, Time: a.Now().UnixMilli()},
 		Target: w.Target(),
 	})
 }
@@ -159,9 +159,9 @@ func (a *api) replayDelivery(c *rest.Call) (*rest.Reply, error) {
 
 // queueDelivery queues a delivery requested by its owner. The record is written
 // first, so that it cannot overwrite the answer of a fast receiver.
-func (a *api) queueDelivery(c *rest.Call, w webhook.Webhook, d delivery.Delivery) (*rest.Reply, error) {
-	if w.Status != webhook.Active {
-		return nil, fault.New(fault.WebhookDisabled, "the webhook is disabled; PATCH its status to %s first", webhook.Active).
+func (a *api) queueDelivery(c *rest.Call, w receiver.Webhook, d delivery.Delivery) (*rest.Reply, error) {
+	if w.Status != receiver.Active {
+		return nil, fault.New(fault.WebhookDisabled, "the webhook is disabled; PATCH its status to %s first", receiver.Active).
 			With("disabled_reason", w.DisabledReason)
 	}
 	r, err := a.Webhooks.NoteQueued(c.Context(), d)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
@@ -25,7 +25,7 @@ type replacedSecret struct {
 }
 
 // secretOf reads the secret from the body or creates one.
-func (a *api) secretOf(body rest.Object) (webhook.Secret, error) {
+func (a *api) secretOf(body rest.Object) (receiver.Secret, error) {
 	if !body.Has("secret") {
 		return a.NewSecret()
 	}
@@ -33,7 +33,7 @@ func (a *api) secretOf(body rest.Object) (webhook.Secret, error) {
 	if err != nil {
 		return "", err
 	}
-	return webhook.ParseSecret(text)
+	return receiver.ParseSecret(text)
 }
 
 // withSecret adds the secret to the answer that creates a webhook.
@@ -98,7 +98,7 @@ func (a *api) rotateSecret(c *rest.Call) (*rest.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	var r webhook.Rotation
+	var r receiver.Rotation
 	if r.Revoke, err = body.Boolean("revoke"); err != nil {
 		return nil, err
 	}
