@@ -73,7 +73,7 @@ func worker(d boot.Deps, issuer string, pace delivery.RetryPolicy) *delivery.Wor
 			Store: store.Automations, Sessions: store.Sessions, Runs: store.Runs, HasAgent: d.HasAgent, MayCall: d.MayStillCall,
 			Hand: d.StartRun(),
 		}},
-		Poster:  tracing.Poster{Poster: outbound.NewPoster(boot.Guard().Client(), time.Now)},
+		Poster:  tracing.Poster{Poster: outbound.NewPoster(outbound.FromEnvironment().Client(), time.Now)},
 		Retries: pace, Now: time.Now, Jitter: rand.Float64, Log: d.Log,
 	}
 }

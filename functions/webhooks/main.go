@@ -2,8 +2,26 @@
 // sessions sent.
 package main
 
-import "github.com/rethread/rethread/shared/boot/deliveries"
+import (
+	"crypto/rand"
 
-func main() {
-	deliveries.StartWebhooks()
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/deliveries"
+	"github.com/rethread/rethread/shared/client/outbound"
+	"github.com/rethread/rethread/shared/domain/receiver"
+	"github.com/rethread/rethread/shared/transport/rest/hooks"
+)
+
+func main() { boot.Start(wire) }
+
+// wire reads the environment: DELIVERIES_URL is the queue for tests and replays.
+func wire(d boot.Deps) (any, error) {
+	queue, err := deliveries.Queues(d, receiver.WebhookKind)
+	if err != nil {
+		return nil, err
+	}
+	c := d.API()
+	c.Webhooks, c.Deliveries, c.CheckURL = d.Store.Webhooks, queue, outbound.FromEnvironment().Check
+	c.NewSecret = func() (receiver.Secret, error) { return receiver.NewSecret(rand.Reader) }
+	return boot.HTTP(hooks.Webhooks(c)), nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/transport/follow"
 	"github.com/rethread/rethread/shared/transport/frontend"
 )
@@ -18,9 +17,6 @@ const (
 	// its reader reconnects.
 	turnVariable = "STREAM_TURN"
 	defaultTurn  = 90 * time.Second
-	// loopbackVariable is the environment variable that allows deliveries to this machine;
-	// only the local host sets it.
-	loopbackVariable = "OUTBOUND_ALLOW_LOOPBACK"
 )
 
 // FrontEnd returns the configuration of servers that follow sessions over the WebSocket
@@ -48,11 +44,6 @@ func Stream() (endpoint string, turn time.Duration, err error) {
 	}
 	turn, err = Duration(turnVariable, defaultTurn, time.Second)
 	return endpoint, turn, err
-}
-
-// Guard returns the guard of outgoing requests to addresses that users choose.
-func Guard() *outbound.Guard {
-	return outbound.New(outbound.Options{AllowLoopback: os.Getenv(loopbackVariable) == "true"})
 }
 
 // newOrderedID returns an id that sorts after all ids made before it.

@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/infra/ops/deployment"
 	"github.com/rethread/rethread/infra/ops/redrive/deadletter"
 	"github.com/rethread/rethread/infra/test/e2e"
-	"github.com/rethread/rethread/shared/client/messaging"
+	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/receiver"
 )
@@ -37,7 +37,7 @@ func testRedrive(t *testing.T, sys *e2e.System) {
 	}
 	body := mustPark(t, d)
 	r.mustUpTo(t, "TASK_STATE_COMPLETED") // it was retried, and later notifications were delivered
-	queue := messaging.NewQueue(d.Services.SQS, messaging.QueueURLs{
+	queue := queue.New(d.Services.SQS, queue.URLs{
 		Deliveries: map[delivery.Kind]string{receiver.PushKind: d.Resource(deployment.Queue, deadletter.Abandoned)},
 		Abandoned:  d.Resource(deployment.Queue, deadletter.Abandoned),
 	})

@@ -22,7 +22,7 @@ import (
 
 	"github.com/rethread/rethread/infra/ops/deployment"
 	"github.com/rethread/rethread/infra/test/e2e"
-	"github.com/rethread/rethread/shared/client/messaging"
+	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/domain/receiver"
@@ -300,7 +300,7 @@ func (c *crowd) testDead(t *testing.T) {
 	path, _ := mustHook(t, carol, e2e.M{"url": gone.URL, "types": []string{"task.saved"}})
 	gone.Close()
 	d, target := c.deployment(t), target(carol, path)
-	queue := messaging.NewQueue(d.Services.SQS, messaging.QueueURLs{
+	queue := queue.New(d.Services.SQS, queue.URLs{
 		Deliveries: map[delivery.Kind]string{receiver.WebhookKind: d.Resource(deployment.Queue, "Deliveries")},
 	})
 	began := time.Now()

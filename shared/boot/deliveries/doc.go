@@ -1,4 +1,3 @@
-// Package deliveries wires the queues of deliveries, the function that fills them, and the
-// routes of webhooks. It is not part of boot, so that no other function links the clients
-// of queues and event buses.
+// Package deliveries wires the queues of deliveries. It is not part of boot, so that no other
+// function links the client of queues.
 package deliveries

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/client/messaging"
+	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/receiver"
@@ -31,17 +31,17 @@ func deliveryVariables() map[delivery.Kind]string {
 	}
 }
 
-// queues returns the queues of deliveries to targets of these kinds.
-func queues(d boot.Deps, kinds ...delivery.Kind) (*messaging.Queue, error) {
+// Queues returns the queues of deliveries to targets of these kinds.
+func Queues(d boot.Deps, kinds ...delivery.Kind) (*queue.Queue, error) {
 	urls, err := urlsOf(deliveryVariables(), kinds)
 	if err != nil {
 		return nil, err
 	}
-	return messaging.NewQueue(sqs.NewFromConfig(d.AWS), messaging.QueueURLs{Deliveries: urls}), nil
+	return queue.New(sqs.NewFromConfig(d.AWS), queue.URLs{Deliveries: urls}), nil
 }
 
 // AllQueues returns the queues of deliveries, wakes and abandoned deliveries.
-func AllQueues(d boot.Deps) (*messaging.Queue, error) {
+func AllQueues(d boot.Deps) (*queue.Queue, error) {
 	kinds := []delivery.Kind{receiver.WebhookKind, receiver.PushKind, automation.Kind}
 	deliveries, err := urlsOf(deliveryVariables(), kinds)
 	if err != nil {
@@ -57,7 +57,7 @@ func AllQueues(d boot.Deps) (*messaging.Queue, error) {
 	if abandoned == "" {
 		return nil, fmt.Errorf("the environment variable %s names no queue", abandonedVariable)
 	}
-	return messaging.NewQueue(sqs.NewFromConfig(d.AWS), messaging.QueueURLs{
+	return queue.New(sqs.NewFromConfig(d.AWS), queue.URLs{
 		Deliveries: deliveries, Wakes: wakes, Abandoned: abandoned,
 	}), nil
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"syscall"
 	"time"
 
@@ -56,6 +57,15 @@ type Options struct {
 	Resolver *net.Resolver
 	// RootCAs are the trusted authorities; nil means the system's.
 	RootCAs *x509.CertPool
+}
+
+// loopbackVariable is the environment variable that allows deliveries to this machine; only
+// the local host sets it.
+const loopbackVariable = "OUTBOUND_ALLOW_LOOPBACK"
+
+// FromEnvironment returns the guard of a function.
+func FromEnvironment() *Guard {
+	return New(Options{AllowLoopback: os.Getenv(loopbackVariable) == "true"})
 }
 
 // Guard decides which addresses may be called. It is safe for concurrent use.

@@ -1,4 +1,4 @@
-package messaging_test
+package eventbus_test
 
 import (
 	"bytes"
@@ -17,12 +17,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/local/bus"
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/client/messaging"
+	"github.com/rethread/rethread/shared/client/eventbus"
 	"github.com/rethread/rethread/shared/domain/notification"
 )
 
@@ -83,13 +82,13 @@ func (s *service) waits() []time.Duration {
 	return out
 }
 
-func newBus(s *service) *messaging.Bus {
+func newBus(s *service) *eventbus.Bus {
 	s.Bus = bus.New(slog.New(slog.DiscardHandler), time.Now)
-	client := eventbridge.New(eventbridge.Options{
-		HTTPClient: s, BaseEndpoint: aws.String("http://bus.test"), Region: "us-east-1", Retryer: aws.NopRetryer{},
+	return eventbus.New(aws.Config{
+		HTTPClient: s, BaseEndpoint: aws.String("http://bus.test"), Region: "us-east-1",
+		Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	})
-	return messaging.NewBus(client, "mine")
+	}, "mine")
 }
 
 func events(types ...notification.Type) []notification.Event {

@@ -1,4 +1,6 @@
-package messaging
+// Package queue hands deliveries over to queues of Amazon SQS, where they wait, and hides
+// messages in them.
+package queue
 
 import (
 	"context"
@@ -30,8 +32,8 @@ var (
 // errNoQueue says that no queue is configured for a message.
 var errNoQueue = errors.New("no queue is known")
 
-// QueueURLs are the queues' URLs; unused ones may be empty.
-type QueueURLs struct {
+// URLs are the queues' URLs; unused ones may be empty.
+type URLs struct {
 	// Deliveries and Wakes are by the kind of target; several kinds may share a
 	// queue.
 	Deliveries, Wakes map[delivery.Kind]string
@@ -43,11 +45,11 @@ type QueueURLs struct {
 // the wakes of lanes into queues with delays.
 type Queue struct {
 	client *sqs.Client
-	urls   QueueURLs
+	urls   URLs
 }
 
-// NewQueue returns the queues with the given URLs.
-func NewQueue(client *sqs.Client, urls QueueURLs) *Queue { return &Queue{client: client, urls: urls} }
+// New returns the queues with the given URLs.
+func New(client *sqs.Client, urls URLs) *Queue { return &Queue{client: client, urls: urls} }
 
 // Put implements delivery.Queue. SQS accepts the same delivery only once in 5
 // minutes.

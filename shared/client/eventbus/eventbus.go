@@ -1,4 +1,6 @@
-package messaging
+// Package eventbus publishes events on an event bus of Amazon EventBridge. It is apart from
+// package queue, so that only the function dispatch links the client of EventBridge.
+package eventbus
 
 import (
 	"context"
@@ -17,9 +19,9 @@ import (
 )
 
 const (
-	// BusSource is the source of all events. Rules match it, and the detail type, which
+	// Source is the source of all events. Rules match it, and the detail type, which
 	// is the event's type.
-	BusSource = "rethread"
+	Source = "rethread"
 	// mostEntries is the maximum number of entries of a PutEvents request. Ten events
 	// are some 10 KB, far below the maximum size of a request.
 	mostEntries = 10
@@ -42,8 +44,10 @@ type Bus struct {
 	name   string
 }
 
-// NewBus returns the bus with the given name or ARN.
-func NewBus(client *eventbridge.Client, name string) *Bus { return &Bus{client: client, name: name} }
+// New returns the bus with the given name or ARN.
+func New(cfg aws.Config, name string) *Bus {
+	return &Bus{client: eventbridge.NewFromConfig(cfg), name: name}
+}
 
 // Publish implements notification.Bus. EventBridge does not order events, so an event
 // that fails does not hold back later ones. An error that is neither a fault.Busy nor
@@ -77,7 +81,7 @@ func (b *Bus) entry(e notification.Event) (types.PutEventsRequestEntry, error) {
 		return types.PutEventsRequestEntry{}, err
 	}
 	return types.PutEventsRequestEntry{
-		EventBusName: &b.name, Source: aws.String(BusSource), DetailType: aws.String(string(e.Type)),
+		EventBusName: &b.name, Source: aws.String(Source), DetailType: aws.String(string(e.Type)),
 		Detail: aws.String(string(detail)), Time: aws.Time(time.UnixMilli(e.Time).UTC()),
 	}, nil
 }
