@@ -21,8 +21,8 @@ func (r Request) Input(of session.Session, h conversation.History, unfinished bo
 		SessionID: r.ID, RunID: r.RunID, At: "/messages", SessionAt: "/id",
 		Options: conversation.Options{OnActive: r.OnActive, Append: r.Append, Regenerate: r.Regenerate},
 	}
-	turns := turnsOf(h.Events)
-	if h.Partial && len(turns) > 0 && turns[0].continues() {
+	turns := conversation.Turns(h.Events)
+	if h.Partial && len(turns) > 0 && turns[0].Continues() {
 		return in, conversation.ErrOlder
 	}
 	shown := invocations(turns)
@@ -73,13 +73,13 @@ func (r Request) list(in *conversation.Input, thread *conversation.Thread, shown
 }
 
 // questions returns the user's messages that a message of the assistant answers.
-func questions(turns []*turn, answer string) []conversation.Given {
+func questions(turns []*conversation.Turn, answer string) []conversation.Given {
 	var out []conversation.Given
 	for _, t := range turns {
-		if t.answer != answer || !t.says() {
+		if t.Answer != answer || !t.Says() {
 			continue
 		}
-		for _, e := range t.inputs {
+		for _, e := range t.Inputs {
 			out = append(out, conversation.Given{ID: conversation.GivenID(e), Role: user})
 		}
 	}
@@ -153,4 +153,14 @@ func (p GivenPart) response() (json.RawMessage, error) {
 		return jsonx.Marshal(p.Approval)
 	}
 	return nil, nil
+}
+
+// invocations returns the invocations by the id of the assistant's message that shows
+// them: a front end shows the user's messages of a turn, then one of the assistant.
+func invocations(turns []*conversation.Turn) map[string][]string {
+	out := map[string][]string{}
+	for _, t := range turns {
+		out[t.Answer] = append(out[t.Answer], t.Invocation)
+	}
+	return out
 }

@@ -29,9 +29,9 @@ func Messages(events []session.Event, inProgress string) []Message {
 	s := newStream(conversation.NewGrowth(conversation.History{}, nil, nil))
 	v := s.View
 	s.asked = asked(events, inProgress)
-	for _, t := range turnsOf(events) {
+	for _, t := range conversation.Turns(events) {
 		var said []Message
-		for _, e := range t.inputs {
+		for _, e := range t.Inputs {
 			for _, p := range v.Pieces(e) {
 				if p.Kind == conversation.PieceResponse {
 					answer(out, output(p.CallID, p.Value))
@@ -40,14 +40,14 @@ func Messages(events []session.Event, inProgress string) []Message {
 			said = append(said, userMessages(e, v.Pieces(e))...)
 		}
 		out = append(out, said...)
-		if t.invocation == inProgress || len(t.outputs) == 0 {
-			for _, e := range t.outputs {
+		if t.Invocation == inProgress || len(t.Outputs) == 0 {
+			for _, e := range t.Outputs {
 				v.Pieces(e)
 			}
 			continue
 		}
-		if n := len(out); n == 0 || out[n-1].ID != t.answer {
-			out = append(out, Message{ID: t.answer, Role: assistant, Parts: []Chunk{}})
+		if n := len(out); n == 0 || out[n-1].ID != t.Answer {
+			out = append(out, Message{ID: t.Answer, Role: assistant, Parts: []Chunk{}})
 			s.calls = map[string]bool{}
 		}
 		m := &out[len(out)-1]

@@ -12,10 +12,10 @@ import (
 // request to answer again does not say which run it began: it is the one in progress,
 // or, if the request names the message that it replaced, the last one. One that is
 // unfinished is tried again, unless it is the run of a new message.
-func (r Request) begun(of session.Session, turns []*turn, unfinished bool) string {
+func (r Request) begun(of session.Session, turns []*conversation.Turn, unfinished bool) string {
 	for _, id := range r.runIDs(of.Epoch) {
 		for _, t := range turns {
-			if t.invocation != id {
+			if t.Invocation != id {
 				continue
 			}
 			active := of.ActiveRunID != nil && *of.ActiveRunID == id
@@ -30,9 +30,9 @@ func (r Request) begun(of session.Session, turns []*turn, unfinished bool) strin
 
 // next returns the id of the run to begin. The session may still have an unfinished
 // one, which this run's start removes.
-func (r Request) next(epoch int64, turns []*turn) string {
+func (r Request) next(epoch int64, turns []*conversation.Turn) string {
 	id := r.runID(epoch, 0)
-	if slices.ContainsFunc(turns, func(t *turn) bool { return t.invocation == id }) {
+	if slices.ContainsFunc(turns, func(t *conversation.Turn) bool { return t.Invocation == id }) {
 		return r.runID(epoch, 1)
 	}
 	return id
@@ -45,10 +45,10 @@ func (r Request) runIDs(epoch int64) []string {
 }
 
 // names reports whether the session still has the message that the request names.
-func (r Request) names(turns []*turn) bool {
-	return slices.ContainsFunc(turns, func(t *turn) bool {
-		return t.answer == r.MessageID ||
-			slices.ContainsFunc(t.inputs, func(e session.Event) bool { return conversation.GivenID(e) == r.MessageID })
+func (r Request) names(turns []*conversation.Turn) bool {
+	return slices.ContainsFunc(turns, func(t *conversation.Turn) bool {
+		return t.Answer == r.MessageID ||
+			slices.ContainsFunc(t.Inputs, func(e session.Event) bool { return conversation.GivenID(e) == r.MessageID })
 	})
 }
 

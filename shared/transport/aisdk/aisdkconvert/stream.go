@@ -37,7 +37,7 @@ type Start struct {
 func NewStream(b Start) (*Stream, []Chunk, error) {
 	s := newStream(conversation.NewGrowth(b.Before, b.Included, b.State))
 	s.asked = asked(b.Before.Events, b.RunID)
-	turns := turnsOf(b.Before.Events)
+	turns := conversation.Turns(b.Before.Events)
 	answer := answerOf(turns, b.RunID)
 	if b.Before.Partial && !s.hasWhole(turns, answer) {
 		return nil, nil, conversation.ErrOlder
@@ -50,14 +50,14 @@ func NewStream(b Start) (*Stream, []Chunk, error) {
 		out = append(out, Transient(DataState, b.State.Values()))
 	}
 	for _, t := range turns {
-		if t.answer != answer {
+		if t.Answer != answer {
 			continue
 		}
 		older := s.input(t)
-		if t.invocation != b.RunID {
+		if t.Invocation != b.RunID {
 			older = append(older, s.whole(t)...)
 		}
-		if b.Replay || t.invocation == b.RunID {
+		if b.Replay || t.Invocation == b.RunID {
 			out = append(out, older...)
 		}
 	}
@@ -65,10 +65,10 @@ func NewStream(b Start) (*Stream, []Chunk, error) {
 }
 
 // answerOf returns the id of the message that shows a run.
-func answerOf(turns []*turn, runID string) string {
+func answerOf(turns []*conversation.Turn, runID string) string {
 	for _, t := range turns {
-		if t.invocation == runID {
-			return t.answer
+		if t.Invocation == runID {
+			return t.Answer
 		}
 	}
 	return runID
@@ -76,12 +76,12 @@ func answerOf(turns []*turn, runID string) string {
 
 // hasWhole reports whether the turns have all of a message, and its calls have ids that
 // do not depend on older events.
-func (s *Stream) hasWhole(turns []*turn, answer string) bool {
+func (s *Stream) hasWhole(turns []*conversation.Turn, answer string) bool {
 	for i, t := range turns {
-		if t.answer != answer {
+		if t.Answer != answer {
 			continue
 		}
-		if i == 0 && t.continues() || slices.ContainsFunc(slices.Concat(t.inputs, t.outputs), uncertain) {
+		if i == 0 && t.Continues() || slices.ContainsFunc(slices.Concat(t.Inputs, t.Outputs), uncertain) {
 			return false
 		}
 	}
@@ -108,9 +108,9 @@ func asked(events []session.Event, inProgress string) map[string]bool {
 }
 
 // input returns the chunks for the responses of a turn's input to calls of the message.
-func (s *Stream) input(t *turn) []Chunk {
+func (s *Stream) input(t *conversation.Turn) []Chunk {
 	var out []Chunk
-	for _, e := range t.inputs {
+	for _, e := range t.Inputs {
 		for _, p := range s.View.Pieces(e) {
 			if p.Kind == conversation.PieceResponse && s.calls[p.CallID] {
 				out = append(out, output(p.CallID, p.Value))
@@ -121,11 +121,11 @@ func (s *Stream) input(t *turn) []Chunk {
 }
 
 // whole returns the chunks of a turn that is over.
-func (s *Stream) whole(t *turn) []Chunk {
+func (s *Stream) whole(t *conversation.Turn) []Chunk {
 	state := s.State
 	s.State = nil
 	var out []Chunk
-	s.Grow(t.outputs, func(i int) { out = append(out, s.update(i)...) })
+	s.Grow(t.Outputs, func(i int) { out = append(out, s.update(i)...) })
 	out = append(out, s.end()...)
 	s.State = state
 	return out

@@ -192,36 +192,19 @@ func (t *Thread) Open(over bool) []*Call {
 	})
 }
 
-// continued returns the invocations whose answer a run continues: its input, and that of
-// each after them, only answers calls. whole is false if older events may have more.
+// continued returns the invocations whose answer a run continues. whole is false if older
+// events may have more.
 func (t *Thread) continued(run string) (earlier map[string]bool, whole bool) {
 	earlier = map[string]bool{}
-	for t.onlyAnswers(run) {
-		first := slices.IndexFunc(t.events, func(e session.Event) bool { return e.InvocationID == run })
-		if first == 0 {
+	turns := Turns(t.events)
+	i := slices.IndexFunc(turns, func(of *Turn) bool { return of.Invocation == run })
+	for ; i >= 0 && turns[i].Continues(); i-- {
+		if i == 0 {
 			return earlier, !t.partial
 		}
-		run = t.events[first-1].InvocationID
-		earlier[run] = true
+		earlier[turns[i-1].Invocation] = true
 	}
 	return earlier, true
-}
-
-// onlyAnswers reports whether the input of a run is nothing but responses to calls.
-func (t *Thread) onlyAnswers(run string) bool {
-	answers := false
-	for _, e := range t.events {
-		if e.InvocationID != run || !IsInput(e) {
-			continue
-		}
-		for _, p := range t.view.Pieces(e) {
-			if p.Kind != PieceResponse {
-				return false
-			}
-			answers = true
-		}
-	}
-	return answers
 }
 
 // Offered returns the names of the tools that the front end offered with its last
