@@ -81,7 +81,8 @@ function prepare(api: World) {
 const pairs = () => screen.queryAllByTestId('pair');
 const texts = (pair: HTMLElement | undefined, column: string) =>
   [...(pair?.querySelectorAll(`.compare-text[data-column=${column}]`) ?? [])].map(
-    (one) => `${one.querySelector('h3')?.textContent}: ${one.querySelector('p')?.textContent}`,
+    (one) =>
+      `${one.querySelector('h3')?.textContent}: ${one.lastElementChild?.textContent?.trim()}`,
   );
 
 test('a fork stands beside its source from where they part', async ({ api, page }) => {
@@ -128,6 +129,60 @@ test('a fork stands beside its source from where they part', async ({ api, page 
     'cityLisbonPorto',
     'plan.txtversion 7version 6',
   ]);
+  const marked = (tag: string) =>
+    [...document.querySelectorAll(`.compare-end ${tag}.differs`)].map((one) => one.textContent);
+  expect(marked('del')).toEqual(['Lisbon', 'version 7']);
+  expect(marked('ins')).toEqual(['Porto', 'version 6']);
+});
+
+test('answers are rendered as in the chat, with the words in which they differ', async ({
+  api,
+  page,
+}) => {
+  serveLogs(api);
+  const root = api.createSession({ name: 'Trip' });
+  const forked = api.createSession({ name: 'Fork' });
+  const text = (city: string, fare: string) => `# Go to **${city}**
+
+Take \`the\` [train](https://trains.example/${city}).
+Or walk.
+
+- by *day*
+- by ~~night~~
+
+| fare | of |
+|---|---|
+| ${fare} | ${city} |
+
+\`\`\`js
+ride("${city}");
+\`\`\``;
+  api.append(root.id, 'ask', saying('user', 'Is 2**3 = **8**?'));
+  api.append(root.id, 'ask', saying('demo', text('Lisbon', '9')));
+  api.append(forked.id, 'other', saying('user', 'Is 2**3 = **8**?'));
+  api.append(forked.id, 'other', saying('demo', text('Porto', '7')));
+  serveForks(api, root, forked);
+  page.open(`/compare?left=${root.id}&right=${forked.id}`);
+  await waitFor(() => expect(pairs()).toHaveLength(1));
+  const [pair] = pairs();
+  expect(texts(pair, 'left')[0]).toBe('Question: Is 2**3 = **8**?'); // as it was written
+  for (const [column, tag, words] of [
+    ['left', 'del', ['Lisbon', '9', 'Lisbon', 'Lisbon']],
+    ['right', 'ins', ['Porto', '7', 'Porto', 'Porto']],
+  ] as const) {
+    const answer = pair?.querySelector(`[data-column=${column}] .markdown`);
+    expect(answer?.textContent).not.toMatch(/[*~|\x60#]/);
+    expect(answer?.textContent).toContain('Take the train.\nOr walk.');
+    expect(answer?.querySelector('h1 strong')).toHaveTextContent(words[0]);
+    expect(answer?.querySelector('a')).toHaveAttribute(
+      'href',
+      `https://trains.example/${words[0]}`,
+    );
+    expect(answer?.querySelectorAll('li, td')).toHaveLength(4);
+    expect(answer?.querySelector('pre')).toHaveTextContent(`ride("${words[0]}");`);
+    const marked = [...(answer?.querySelectorAll(`${tag}.differs`) ?? [])];
+    expect(marked.map((one) => one.textContent)).toEqual(words);
+  }
 });
 
 test('a part that a rewind has hidden stands beside what is shown', async ({ api, page }) => {

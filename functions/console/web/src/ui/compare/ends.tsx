@@ -55,7 +55,7 @@ function Pair({ name, difference, show = (value) => <StateValue value={value} />
       <div class="compare-pair">
         {(['left', 'right'] as const).map((side) => (
           <div key={side} data-column={side}>
-            <Value known={difference[side]} show={show} />
+            <Value side={side} known={difference[side]} show={show} />
           </div>
         ))}
       </div>
@@ -63,12 +63,16 @@ function Pair({ name, difference, show = (value) => <StateValue value={value} />
   );
 }
 
-function Value({
-  known: { known, value },
-  show,
-}: { known: Known } & Required<Pick<PairProps, 'show'>>) {
+interface ValueProps extends Required<Pick<PairProps, 'show'>> {
+  side: 'left' | 'right';
+  known: Known;
+}
+
+function Value({ side, known: { known, value }, show }: ValueProps) {
   if (!known) return <i>not loaded: set before the branches part, if at all</i>;
-  return value === undefined ? <i>none</i> : show(value);
+  if (value === undefined) return <i>none</i>;
+  const Mark = side === 'left' ? 'del' : 'ins';
+  return <Mark class="differs">{show(value)}</Mark>;
 }
 
 function Artifact({ comparison, difference }: { comparison: Comparison; difference: Difference }) {

@@ -9,7 +9,7 @@ import { textOf } from '../../store/message';
 import { useApp } from '../context';
 import { Spending } from '../developer/spending';
 import { CallPairView } from './call-pair';
-import { Texts } from './texts';
+import { MarkdownTexts, Texts } from './texts';
 import { timeOf } from './totals';
 
 interface Props {
@@ -29,7 +29,11 @@ export const TurnPair = memo(({ number, left, right }: Props) => {
         {calls.map((pair, i) => (
           <CallPairView key={i} pair={pair} />
         ))}
-        <Texts label="Answer" left={left && answerIn(left)} right={right && answerIn(right)} />
+        <MarkdownTexts
+          label="Answer"
+          left={left && answerIn(left)}
+          right={right && answerIn(right)}
+        />
         <div class="compare-pair">
           <Facts column="left" trace={left} />
           <Facts column="right" trace={right} />

@@ -36,7 +36,8 @@ export const Markdown = memo(({ text, growing = false }: { text: string; growing
   );
 });
 
-async function followNote({ target }: MouseEvent): Promise<void> {
+/** Goes to a footnote whose button was clicked, and back. */
+export async function followNote({ target }: MouseEvent): Promise<void> {
   const button =
     target instanceof Element && target.closest<HTMLElement>('[data-note], [data-note-of]');
   if (button) (await import('./extensions')).followNote(button);
