@@ -21,7 +21,7 @@ const screen = (width: number, colorScheme: Screen['colorScheme']): Screen => {
     narrow,
     resize: (page) => page.setViewportSize({ width, height: 800 }),
     openList: async (page) => {
-      if (narrow) await page.getByRole('button', { name: 'Sessions', exact: true }).click();
+      if (narrow) await page.getByRole('button', { name: 'Chats', exact: true }).click();
     },
   };
 };

@@ -12,7 +12,7 @@ export interface Share {
 
 /** Opens the dialog from the header of the open chat. */
 export async function openDialog(page: Page): Promise<Locator> {
-  await page.getByRole('button', { name: 'Session options' }).click();
+  await page.getByRole('button', { name: 'Chat options' }).click();
   await page.getByRole('menuitem', { name: 'Share' }).click();
   const dialog = page.getByRole('dialog', { name: /^Share/ });
   await expect(dialog.getByRole('heading', { name: /^Who has access/ })).toBeVisible();

@@ -9,7 +9,7 @@ import type { View } from './view-steps.ts';
 
 export const dialog = (page: Page): Locator => page.getByRole('dialog').last();
 const menu = (page: Page) => page.getByRole('menu');
-const options = (page: Page) => page.getByRole('button', { name: 'Session options' });
+const options = (page: Page) => page.getByRole('button', { name: 'Chat options' });
 const chat = (page: Page) => page.getByTestId('chat');
 const more = (text: string) => (page: Page) =>
   message(page, text).first().getByRole('button', { name: 'More' });
@@ -72,7 +72,7 @@ export const chatViews = ({ chat: id, asking }: Full): View[] => [
     part: (page) => chat(page).locator('.bar'),
   },
   { name: 'menu of the chat', opener: options, part: menu },
-  ...['Rename', 'Share', 'Session settings', 'Delete'].map((item) => ({
+  ...['Rename', 'Share', 'Chat settings', 'Delete'].map((item) => ({
     name: `dialog “${item}”`,
     opener: options,
     item,

@@ -75,7 +75,7 @@ const sidebarViews = (narrow: boolean): View[] => [
   {
     name: 'chats',
     ...(narrow && {
-      opener: (page: Page) => page.getByRole('button', { name: 'Sessions', exact: true }),
+      opener: (page: Page) => page.getByRole('button', { name: 'Chats', exact: true }),
     }),
     stays: true,
     part: sidebar,
@@ -97,7 +97,7 @@ const sidebarViews = (narrow: boolean): View[] => [
     name: 'chats that a search finds',
     before: async (page) => {
       await page.getByRole('button', { name: 'Mine' }).click();
-      await page.getByRole('searchbox', { name: 'Search sessions' }).fill('bread');
+      await page.getByRole('searchbox', { name: 'Search chats' }).fill('bread');
       await page.getByRole('link', { name: 'Search in messages' }).waitFor();
     },
     part: sidebar,

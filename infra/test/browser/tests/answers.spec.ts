@@ -7,7 +7,7 @@ test('a first answer needs one click', async ({ console, page }) => {
   await page.getByRole('button', { name: '/help' }).click();
   await expect(console.said('agent')).toContainText('I am a demo');
   await console.waitFor('idle');
-  await expect(page.getByRole('navigation', { name: 'Sessions' })).toContainText('/help');
+  await expect(page.getByRole('navigation', { name: 'Chats' })).toContainText('/help');
 });
 
 test('an answer is shown while it is streamed, and is the same after a reload', async ({

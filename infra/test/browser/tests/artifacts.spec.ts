@@ -83,7 +83,7 @@ test('versions can be selected, and shared artifacts appear in each session', as
   ]);
   await page.getByRole('button', { name: 'All artifacts' }).click();
 
-  await page.getByLabel('For all my sessions').check();
+  await page.getByLabel('For all my chats').check();
   await page.getByLabel('File to upload').setInputFiles({
     name: 'profile.txt',
     mimeType: 'text/plain',

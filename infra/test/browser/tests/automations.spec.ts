@@ -17,7 +17,7 @@ test('an automation is created, and leads to what it has asked', async ({
   const when = page.getByRole('group', { name: 'When' });
   await expect(when).toBeFocused();
   await expect(when).toHaveAccessibleDescription(/type/i);
-  await page.getByRole('checkbox', { name: /A session was created/ }).check();
+  await page.getByRole('checkbox', { name: /A chat was created/ }).check();
   await create.click();
   await expect(page.getByRole('heading', { name: 'Second look' })).toBeVisible();
 
@@ -25,7 +25,7 @@ test('an automation is created, and leads to what it has asked', async ({
   await expect.poll(async () => JSON.stringify(await api.events(id))).toContain(`What about ${id}`);
   await page.reload();
   const run = page.getByTestId('last-run');
-  await expect(run).toContainText('A session was created or imported');
+  await expect(run).toContainText('A chat was created or imported');
   await expect(run).toContainText('Complete');
   await run.getByRole('link').click();
   await expect(console.said('user')).toHaveText(`What about ${id}`);

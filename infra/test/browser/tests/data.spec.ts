@@ -55,7 +55,7 @@ onScreens(ALL, ({ width, resize }) => {
 
     let files: Record<string, string> = {};
     await test.step('they are exported', async () => {
-      await page.getByRole('button', { name: 'Export all my sessions' }).click();
+      await page.getByRole('button', { name: 'Export all my chats' }).click();
       await expect(page.getByTestId('export-progress')).toContainText('2 of 2 exported');
       files = await filesIn(page);
       expect(Object.keys(files).sort()).toEqual(
@@ -85,7 +85,7 @@ onScreens(ALL, ({ width, resize }) => {
       await dialog.getByRole('textbox').fill('delete everything');
       await expectGood(page, width);
       await confirm.click();
-      await expect(page.getByTestId('erasure')).toContainText(/Deleted at .*3 sessions/);
+      await expect(page.getByTestId('erasure')).toContainText(/Deleted at .*3 chats/);
       expect(await api.sessions()).toEqual([]);
       await expectGood(page, width);
     });
@@ -117,7 +117,7 @@ test('a large session is imported in parts, and goes on where it stopped', async
     await api.put(id, `notes-${n}.txt`, 'text/plain', `${n} ${'ä lot of text. '.repeat(60_000)}`);
   }
   await console.signIn('/settings/data');
-  await page.getByRole('button', { name: 'Export all my sessions' }).click();
+  await page.getByRole('button', { name: 'Export all my chats' }).click();
   await expect(page.getByTestId('export-progress')).toContainText('1 of 1 exported');
   const [[name, text] = ['', '']] = Object.entries(await filesIn(page));
   await api.send('DELETE', `/sessions/${id}`);
@@ -182,7 +182,7 @@ test('without folders, each session is a download', async ({ console, api, page 
   await console.signIn('/settings/data');
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Export all my sessions' }).click(),
+    page.getByRole('button', { name: 'Export all my chats' }).click(),
   ]);
   expect(download.suggestedFilename()).toBe(`Trip (${id}).json`);
   await expect(page.getByTestId('export-progress')).toContainText('1 of 1 exported');

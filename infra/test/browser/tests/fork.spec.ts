@@ -32,7 +32,7 @@ onScreens(ALL, ({ openList, resize }) => {
     await expect.poll(() => console.bubbles()).toEqual(before);
 
     await openList(page);
-    const list = page.getByRole('navigation', { name: 'Sessions' });
+    const list = page.getByRole('navigation', { name: 'Chats' });
     await expect(list.getByRole('link', { name: 'Porto instead' })).toBeVisible();
     await list.getByRole('link', { name: 'Porto instead' }).click();
     await page.getByTestId('origin').getByRole('link', { name: 'Trip' }).click();

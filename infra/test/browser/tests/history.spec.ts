@@ -25,7 +25,7 @@ test('rewound messages are greyed out, with the rewinds in place', async ({
   await expect(console.said('user')).toHaveText(['One', 'Two', 'Three', 'Other']);
   const hidden = page.getByTestId('rewound').getByTestId('body');
   await expect(hidden).toHaveText(['Two', 'Second.', 'Three', 'Third.']);
-  await expect(page.getByTestId('marker')).toContainText('Session rewound');
+  await expect(page.getByTestId('marker')).toContainText('Chat rewound');
   await page.reload();
   await expect(console.said('user')).toHaveText(['One', 'Two', 'Three', 'Other']);
   await page.getByRole('button', { name: 'Back to the chat' }).click();
@@ -104,7 +104,7 @@ test('an answer that a retry has replaced is in the history', async ({ console, 
   await console.tryAgain();
   await console.waitFor('failed');
   await page.getByRole('button', { name: 'Show rewound history' }).click();
-  await expect(page.getByTestId('marker')).toContainText('Session rewound');
+  await expect(page.getByTestId('marker')).toContainText('Chat rewound');
   await expect(page.getByTestId('rewound').last()).toContainText('This goes well');
 });
 

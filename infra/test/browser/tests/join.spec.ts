@@ -67,7 +67,7 @@ onScreens(ALL, ({ colorScheme, openList, resize }) => {
     await other.getByRole('button', { name: 'Accept and open' }).click();
     await expect(other.getByText('Around 22 degrees.')).toBeVisible();
     await openList(other);
-    const list = other.getByRole('navigation', { name: 'Sessions' });
+    const list = other.getByRole('navigation', { name: 'Chats' });
     await expect(list.getByTestId('session')).toContainText(`can read · from ${console.user}`);
     await dialog.getByRole('button', { name: 'Done' }).click();
     dialog = await openDialog(page);

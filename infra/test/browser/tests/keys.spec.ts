@@ -45,7 +45,7 @@ onScreens(ALL, ({ width, resize }) => {
     await page.keyboard.press('Control+k');
     await expect(palette(page)).toHaveCount(0);
 
-    if (width < 800) await page.getByRole('button', { name: 'Sessions', exact: true }).click();
+    if (width < 800) await page.getByRole('button', { name: 'Chats', exact: true }).click();
     await page.getByRole('button', { name: 'Find a chat or an action' }).click();
     await expect(field).toBeFocused();
     await page.keyboard.press('Escape');
@@ -106,7 +106,7 @@ test('a dialog that is opened while another one closes stays open', async ({
   await field.fill('rename');
   await expect(palette(page).getByRole('option', { name: 'Rename', exact: true })).toBeVisible();
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('dialog', { name: 'Rename session' })).toBeVisible();
+  await expect(page.getByRole('dialog', { name: 'Rename chat' })).toBeVisible();
   await closeAndOpenPalette(page);
   await expect(page.getByRole('dialog')).toHaveCount(1);
   await expect(field).toBeFocused();
@@ -128,7 +128,7 @@ test('keys of a single character act outside of fields, and can be turned off', 
   await expect(message(page)).toHaveValue('what/is?');
   await message(page).blur();
   await page.keyboard.press('/');
-  await expect(page.getByRole('searchbox', { name: 'Search sessions' })).toBeFocused();
+  await expect(page.getByRole('searchbox', { name: 'Search chats' })).toBeFocused();
   await page.getByRole('searchbox').blur();
 
   await page.keyboard.press('?');
@@ -160,10 +160,10 @@ test('Escape stops an answer, but not while a menu or a dialog is open', async (
   await expect(palette(page)).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(palette(page)).toHaveCount(0);
-  await page.getByRole('button', { name: 'Session options' }).click();
+  await page.getByRole('button', { name: 'Chat options' }).click();
   await page.keyboard.press('Escape');
   await expect(page.getByRole('menu')).toHaveCount(0);
-  await page.getByRole('searchbox', { name: 'Search sessions' }).press('Escape');
+  await page.getByRole('searchbox', { name: 'Search chats' }).press('Escape');
   await expect(console.chat).toHaveAttribute('data-status', 'in_progress');
 
   await message(page).press('Escape');

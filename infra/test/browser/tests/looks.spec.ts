@@ -19,8 +19,8 @@ test.describe('on a narrow phone', () => {
     await expect(page.getByRole('button', { name: '/help' })).toBeVisible();
     await fits();
 
-    await page.getByRole('button', { name: 'Sessions', exact: true }).tap();
-    const drawer = page.getByRole('dialog', { name: 'Sessions' });
+    await page.getByRole('button', { name: 'Chats', exact: true }).tap();
+    const drawer = page.getByRole('dialog', { name: 'Chats' });
     await expect(drawer.getByTestId('user')).toHaveText(console.user);
     await expectAccessible(page);
     await drawer.getByRole('link', { name: /of before/ }).tap();
@@ -81,7 +81,7 @@ test('everything works with the keyboard', async ({ console, page }) => {
   await expect(field).toBeFocused();
   await console.waitFor('idle');
 
-  const options = page.getByRole('button', { name: 'Session options' });
+  const options = page.getByRole('button', { name: 'Chat options' });
   await options.focus();
   await page.keyboard.press('Enter');
   const items = page.getByRole('menuitem');
@@ -108,7 +108,7 @@ test('everything works with the keyboard', async ({ console, page }) => {
 test('a menu that was just closed opens again at the next key', async ({ api, console, page }) => {
   await console.signIn();
   await console.openSession((await api.createSession({ name: 'Menus' })).id);
-  const options = page.getByRole('button', { name: 'Session options' });
+  const options = page.getByRole('button', { name: 'Chat options' });
   await options.press('Enter');
   await expect(page.getByRole('menuitem').first()).toBeFocused();
   await page.evaluate(async () => {

@@ -36,8 +36,8 @@ async function begin(api: Api, text: string, contextId = '', waits = true): Prom
 }
 
 async function openSettings(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Session options' }).click();
-  await page.getByRole('menuitem', { name: 'Session settings' }).click();
+  await page.getByRole('button', { name: 'Chat options' }).click();
+  await page.getByRole('menuitem', { name: 'Chat settings' }).click();
   await page.getByRole('link', { name: 'Notifications of other servers' }).click();
 }
 

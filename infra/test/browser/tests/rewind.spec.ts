@@ -201,9 +201,9 @@ test('values changed by other sessions are kept unless the user chooses otherwis
   await console.signIn(`/s/${id}`);
   await menu(page, 'In English', 'Rewind to before this question');
   const dialog = page.getByRole('dialog');
-  await expect(dialog).toContainText('Changed by other sessions since: user:language');
+  await expect(dialog).toContainText('Changed by other chats since: user:language');
   await expect(dialog).toContainText('State and artifacts stay as they are.');
-  await dialog.getByLabel('Restore the old values for all sessions').check();
+  await dialog.getByLabel('Restore the old values for all chats').check();
   await expect(dialog.getByTestId('restored')).toHaveText('user:language de removed');
   await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
   await expect(console.said('user')).toHaveText(['One']);

@@ -43,7 +43,7 @@ test('the search of chats leads to the search of messages; a failure can be trie
   await api.say(id, ['Where to?', 'Porto.']);
   await console.signIn();
   await page.route(/in=messages/, (route) => route.abort());
-  await page.getByRole('searchbox', { name: 'Search sessions' }).fill('porto');
+  await page.getByRole('searchbox', { name: 'Search chats' }).fill('porto');
   await page.getByRole('link', { name: 'Search in messages' }).click();
   const alert = page.getByRole('alert');
   await expect(alert).toContainText('The search failed.');

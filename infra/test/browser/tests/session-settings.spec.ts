@@ -17,11 +17,11 @@ onScreens(ALL, ({ width, resize }) => {
     await console.signIn(`/s/${id}`);
     await resize(page);
     const open = async () => {
-      await page.getByRole('button', { name: 'Session options' }).click();
-      await page.getByRole('menuitem', { name: 'Session settings' }).click();
+      await page.getByRole('button', { name: 'Chat options' }).click();
+      await page.getByRole('menuitem', { name: 'Chat settings' }).click();
     };
     await open();
-    const dialog = page.getByRole('dialog', { name: 'Session settings' });
+    const dialog = page.getByRole('dialog', { name: 'Chat settings' });
     const metadata = dialog.getByRole('textbox', { name: 'Metadata' });
     const save = dialog.getByRole('button', { name: 'Save' });
 
@@ -64,7 +64,7 @@ test('a session is exported from its menu', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'Trip' });
   await api.say(id, ['Where to?', 'To Lisbon.']);
   await console.signIn(`/s/${id}`);
-  await page.getByRole('button', { name: 'Session options' }).click();
+  await page.getByRole('button', { name: 'Chat options' }).click();
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('menuitem', { name: 'Export' }).click(),

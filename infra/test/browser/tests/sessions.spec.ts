@@ -8,14 +8,14 @@ onScreens(ALL, ({ openList, resize }) => {
     const { id } = await api.createSession({ name: 'Untold' });
     await console.signIn(`/s/${id}`);
     await resize(page);
-    await page.getByRole('button', { name: 'Session options' }).click();
+    await page.getByRole('button', { name: 'Chat options' }).click();
     await page.getByRole('menuitem', { name: 'Rename' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Rename session' });
+    const dialog = page.getByRole('dialog', { name: 'Rename chat' });
     await dialog.getByRole('textbox').fill('Told');
     await dialog.getByRole('button', { name: 'Rename' }).click();
     await expect(page.getByRole('heading', { name: 'Told' })).toBeVisible();
     await openList(page);
-    await expect(page.getByRole('navigation', { name: 'Sessions' })).toContainText('Told');
+    await expect(page.getByRole('navigation', { name: 'Chats' })).toContainText('Told');
     expect((await api.session(id)).name).toBe('Told');
   });
 });
@@ -33,7 +33,7 @@ onScreens(ALL, ({ openList, resize }) => {
       await row.getByRole('button', { name: 'Options for Passing' }).click();
       await page.getByRole('menuitem', { name: 'Delete' }).click();
     };
-    const dialog = page.getByRole('dialog', { name: 'Delete session?' });
+    const dialog = page.getByRole('dialog', { name: 'Delete chat?' });
     await ask();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await expect(row).toBeVisible();
@@ -50,18 +50,18 @@ test('sessions can be searched by name', async ({ console, api, page }) => {
   await console.signIn();
   const rows = page.getByTestId('session');
   await expect(rows).toHaveText(['Lisbon tiles', 'Taxes', 'Trip to Lisbon']);
-  await page.getByRole('searchbox', { name: 'Search sessions' }).fill('lisbon');
+  await page.getByRole('searchbox', { name: 'Search chats' }).fill('lisbon');
   await expect(rows).toHaveText(['Lisbon tiles', 'Trip to Lisbon']);
-  await page.getByRole('searchbox', { name: 'Search sessions' }).fill('nothing like it');
-  await expect(page.getByText('No matching sessions.')).toBeVisible();
-  await page.getByRole('searchbox', { name: 'Search sessions' }).fill('');
+  await page.getByRole('searchbox', { name: 'Search chats' }).fill('nothing like it');
+  await expect(page.getByText('No matching chats.')).toBeVisible();
+  await page.getByRole('searchbox', { name: 'Search chats' }).fill('');
   await expect(rows).toHaveCount(3);
 });
 
 test('changes made elsewhere appear in the list', async ({ console, api, page }) => {
   await page.clock.install();
   await console.signIn();
-  await expect(page.getByText('Your sessions will appear here.')).toBeVisible();
+  await expect(page.getByText('Your chats will appear here.')).toBeVisible();
   // The list is read again and again, each time some seconds after the last answer
   const inTime = (look: () => Promise<void>) =>
     expect(async () => {
@@ -85,5 +85,5 @@ test('a session deleted elsewhere shows that', async ({ console, api, faults, pa
   await console.signIn(`/s/${id}`);
   await expect(page.getByText('A thing.')).toBeVisible();
   await api.send('DELETE', `/sessions/${id}`);
-  await expect(page.getByRole('heading', { name: 'This session was deleted.' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'This chat was deleted.' })).toBeVisible();
 });

@@ -50,10 +50,10 @@ onScreens(ALL, ({ colorScheme, openList, resize }) => {
     await expect(dialog.getByRole('button', { name: 'Revoke', exact: true })).toBeFocused();
     await page.keyboard.press('Enter');
     await expect(dialog.getByText('Only you.')).toBeVisible();
-    await expect(theirs.getByText('This session is no longer shared with you.')).toBeVisible();
+    await expect(theirs.getByText('This chat is no longer shared with you.')).toBeVisible();
     await expect(theirs.getByTestId('unsent')).toContainText('What I was about to ask');
     await openList(theirs);
-    await expect(theirs.getByText('Sessions that others share with you')).toBeVisible();
+    await expect(theirs.getByText('Chats that others share with you')).toBeVisible();
     await expect(console.chat).toHaveAttribute('data-status', 'in_progress'); // the run goes on
   });
 });
@@ -110,7 +110,7 @@ test('a reader is offered nothing that would be refused, a writer no more than t
     return items;
   };
   expect(await menuOf('Two.')).toEqual(['State at this point']);
-  await theirs.getByRole('button', { name: 'Session options' }).click();
+  await theirs.getByRole('button', { name: 'Chat options' }).click();
   expect(await theirs.getByRole('menuitem').allTextContents()).toEqual(['Leave']);
   await theirs.keyboard.press('Escape');
   await theirs.getByRole('button', { name: 'Side panel' }).click();
@@ -124,7 +124,7 @@ test('a reader is offered nothing that would be refused, a writer no more than t
   await revoke(api, id, reading);
   await expect(composer).toBeVisible();
   await expect(theirs.getByRole('button', { name: 'Upload' })).toBeVisible();
-  await expect(theirs.getByText('For all my sessions')).toHaveCount(0);
+  await expect(theirs.getByText('For all my chats')).toHaveCount(0);
   const offered = await menuOf('Two.');
   expect(offered).toContain('Rewind to this answer');
   expect(offered.filter((item) => item.startsWith('Fork'))).toEqual([]);
@@ -149,21 +149,21 @@ test('shared chats are searched, and left', async ({ another, api, faults }) => 
   }
   await eve.console.signIn();
   const theirs = eve.console.page;
-  const sessions = theirs.getByRole('navigation', { name: 'Sessions' }).getByTestId('session');
+  const sessions = theirs.getByRole('navigation', { name: 'Chats' }).getByTestId('session');
   await expect(sessions).toHaveCount(0);
   await theirs.getByRole('button', { name: 'Shared with me' }).click();
   await expect(sessions).toHaveCount(2);
   await theirs.getByRole('searchbox').fill('lisbon trip');
   await expect(sessions).toHaveText([new RegExp(NAME)]);
   await theirs.getByRole('button', { name: 'Mine' }).click();
-  await expect(theirs.getByText('No matching sessions.')).toBeVisible();
+  await expect(theirs.getByText('No matching chats.')).toBeVisible();
   await theirs.getByRole('button', { name: 'Shared with me' }).click();
   await theirs.getByRole('searchbox').fill('');
   await expect(sessions).toHaveCount(2);
 
   await sessions.filter({ hasText: NAME }).getByRole('link').click();
   await expect(theirs.getByTestId('reading')).toBeVisible();
-  await theirs.getByRole('button', { name: 'Session options' }).click();
+  await theirs.getByRole('button', { name: 'Chat options' }).click();
   await theirs.getByRole('menuitem', { name: 'Leave' }).click();
   await theirs.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
   await expect(theirs).toHaveURL(/\/console\/?$/);

@@ -31,7 +31,7 @@ test('shows the state by scope, current and as of any message', async ({ console
   await expect(state.locator('[data-changed=true] dt')).toContainText(['city', 'stops']);
   await page.getByRole('slider', { name: 'State as of' }).press('ArrowLeft');
   await expect(scope('Session')).toContainText(/city\s*changed here\s*Lisbon/);
-  await expect(scope('User')).toContainText('As set by this session');
+  await expect(scope('User')).toContainText('As set by this chat');
   await page.getByRole('button', { name: 'Show current state' }).click();
   await expect(scope('Session')).toContainText(/city\s*Porto/);
 
@@ -48,7 +48,7 @@ test('shows how the state was before a change', async ({ console, api, page }) =
   await console.ask('/state city=Porto');
   await console.waitFor('idle');
   await page.getByRole('button', { name: 'Side panel' }).click();
-  const session = page.getByTestId('state').getByRole('region', { name: 'Session' });
+  const session = page.getByTestId('state').getByRole('region', { name: 'Chat' });
   await expect(session).toContainText(/city\s*Porto/);
   await page.getByRole('button', { name: 'Previous change' }).click();
   await expect(page.getByTestId('state-moment')).toContainText('demo changed city');

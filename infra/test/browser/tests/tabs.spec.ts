@@ -27,11 +27,11 @@ test('two tabs show the same question, streamed answer, rewind and name', async 
   expect(await other.bubbles()).toEqual(whole.slice(0, 2));
 
   await page.getByRole('button', { name: 'Hello', exact: true }).click();
-  const dialog = page.getByRole('dialog', { name: 'Rename session' });
+  const dialog = page.getByRole('dialog', { name: 'Rename chat' });
   await dialog.getByRole('textbox').fill('A greeting');
   await dialog.getByRole('button', { name: 'Rename' }).click();
   for (const { page: shown } of [console, other]) {
-    await expect(shown.getByRole('navigation', { name: 'Sessions' })).toContainText('A greeting');
+    await expect(shown.getByRole('navigation', { name: 'Chats' })).toContainText('A greeting');
   }
 });
 

@@ -50,7 +50,7 @@ function Drawer() {
     <dialog
       ref={dialog}
       class="drawer sidebar"
-      aria-label="Sessions"
+      aria-label="Chats"
       onClose={() => {
         drawer.value = false;
       }}

@@ -13,7 +13,7 @@ export function Rename({ session }: { session: ListedSession }) {
     if (renamed && chat.value?.id === renamed.id) chat.value.session.value = renamed;
   };
   return (
-    <Dialog title="Rename session" submit={{ label: 'Rename', run }}>
+    <Dialog title="Rename chat" submit={{ label: 'Rename', run }}>
       <label>
         <span class="hidden">Name</span>
         <input
@@ -42,7 +42,7 @@ export function Delete({ session }: { session: ListedSession }) {
     if (open) navigate('/');
   };
   return (
-    <Dialog title="Delete session?" submit={{ label: 'Delete', danger: true, run }}>
+    <Dialog title="Delete chat?" submit={{ label: 'Delete', danger: true, run }}>
       <p>
         “<bdi>{session.name || 'Untitled'}</bdi>” and its messages, state and artifacts will be
         deleted. Its forks are kept. This cannot be undone.

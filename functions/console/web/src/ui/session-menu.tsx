@@ -75,7 +75,7 @@ export function useSessionMenu(session: ListedSession): MenuItem[] {
     },
     {
       id: 'settings',
-      label: 'Session settings',
+      label: 'Chat settings',
       icon: SlidersHorizontal,
       preload: SessionSettings.preload,
       run: () => {

@@ -52,7 +52,7 @@ export function SignIn() {
               defaultValue="alice"
               ref={(input) => input?.select()}
             />
-            <small>Any name works here. Each name has its own sessions.</small>
+            <small>Any name works here. Each name has its own chats.</small>
           </label>
         )}
         {kind === 'none' ? (

@@ -56,7 +56,7 @@ test('mistakes are shown at their fields', async ({ api, page }) => {
   await waitFor(() => expect(when).toHaveFocus());
   expect(when).toHaveAccessibleDescription(/^Needs a type\./);
 
-  await page.click('checkbox', /A session was created/);
+  await page.click('checkbox', /A chat was created/);
   await page.fill('Ask the agent', 'nobody');
   api.on('POST /automations', () =>
     problem(422, 'a rule is broken', [
@@ -75,14 +75,14 @@ test('it is created, with a value of the event in its question', async ({ api, p
   page.open('/settings/automations/new');
   await page.fill('Name', 'Second look');
   await page.fill('Question', 'What about ');
-  await page.click('checkbox', /A session was created/);
+  await page.click('checkbox', /A chat was created/);
   await page.click('button', '{{session_id}}');
   const question = screen.getByRole('textbox', { name: 'Question' });
   expect(question).toHaveValue('What about {{session_id}}');
   expect(question).toHaveFocus();
   await page.click('button', 'Create automation');
   expect(await screen.findByRole('heading', { name: 'Second look' })).toBeVisible();
-  expect(screen.getByText('A session was created or imported → asks default')).toBeVisible();
+  expect(screen.getByText('A chat was created or imported → asks default')).toBeVisible();
   expect(api.askedFor('POST /automations').map(({ body }) => body)).toEqual([
     {
       name: 'Second look',
@@ -118,7 +118,7 @@ test('its last runs lead to their answers', async ({ api, page }) => {
   page.open('/settings/automations/a1');
   const shown = await screen.findByTestId('last-run');
   await waitFor(() => expect(shown).toHaveTextContent('Complete'));
-  expect(shown).toHaveTextContent('A session was created or imported');
+  expect(shown).toHaveTextContent('A chat was created or imported');
   expect(within(shown).getByRole('link')).toHaveAttribute(
     'href',
     expect.stringMatching(/\/s\/s1\?at=r1$/),
@@ -134,14 +134,14 @@ test('it is stopped, changed and started', async ({ api, page }) => {
   expect(await screen.findByRole('textbox', { name: 'Question' })).toHaveValue(
     'What about {{session_id}}',
   );
-  expect(screen.getByRole('checkbox', { name: /A session was created/ })).toBeChecked();
+  expect(screen.getByRole('checkbox', { name: /A chat was created/ })).toBeChecked();
   expect(screen.queryByRole('checkbox', { name: 'Bad (down)' })).toBeNull();
   await page.click('checkbox', /All about feedback/);
   await page.click('checkbox', 'Bad (down)');
-  await page.click('radio', /In a new session/);
+  await page.click('radio', /In a new chat/);
   await page.click('button', 'Save');
   expect(
-    await screen.findByText(/All about feedback \(down\) → asks default in a new session/),
+    await screen.findByText(/All about feedback \(down\) → asks default in a new chat/),
   ).toBeVisible();
   await page.click('button', 'Start');
   expect(await screen.findByText('Active')).toBeVisible();

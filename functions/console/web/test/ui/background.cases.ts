@@ -12,7 +12,7 @@ test('a mark tells that an answer has ended in the background, until its chat is
   api.answers = () => null;
   api.start(there.id, [saying('user', 'Slow?')]);
   await page.openSession(here.id);
-  const nav = await screen.findByRole('navigation', { name: 'Sessions' });
+  const nav = await screen.findByRole('navigation', { name: 'Chats' });
   await within(nav).findByRole('img', { name: 'Answering' });
   api.end(there.id, 'Done.');
   void page.app?.sessions.value?.refresh();

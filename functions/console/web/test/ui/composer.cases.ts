@@ -27,8 +27,8 @@ test('the default agent has one name', async ({ api, page }) => {
   await page.click('button', 'Agent: Default agent');
   expect(await screen.findByRole('radio', { name: /^Default agent/ })).toBeChecked();
   await page.click('button', 'Cancel');
-  await page.choose('Session settings');
-  const dialog = await screen.findByRole('dialog', { name: 'Session settings' });
+  await page.choose('Chat settings');
+  const dialog = await screen.findByRole('dialog', { name: 'Chat settings' });
   expect(await within(dialog).findByText('Default agent')).toBeVisible();
 });
 

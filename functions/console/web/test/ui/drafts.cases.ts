@@ -3,7 +3,7 @@
 import { expect, screen, test, waitFor, within } from './page';
 
 const field = () => screen.findByRole('textbox', { name: 'Message' });
-const nav = () => screen.findByRole('navigation', { name: 'Sessions' });
+const nav = () => screen.findByRole('navigation', { name: 'Chats' });
 
 test('a draft is kept for each chat, also across a reload', async ({ api, page }) => {
   const trip = api.createSession({ name: 'Trip' });

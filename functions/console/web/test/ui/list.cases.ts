@@ -6,7 +6,7 @@ import { expect, screen, test, vi, waitFor, within } from './page';
 import { count } from './renders';
 import { saying, type World } from './world';
 
-const nav = () => screen.findByRole('navigation', { name: 'Sessions' });
+const nav = () => screen.findByRole('navigation', { name: 'Chats' });
 const rows = () => screen.queryAllByTestId('session').map((row) => nameIn(row));
 const nameIn = (row: HTMLElement) => row.querySelector('.session-name')?.textContent ?? '';
 const groups = async () =>
@@ -81,7 +81,7 @@ test('results of a search are a flat list', async ({ api, page }) => {
   api.createSession({ name: 'Bread' });
   page.open('/');
   await waitFor(() => expect(rows()).toEqual(['Bread', 'Trip']));
-  await page.fill('Search sessions', 'trip', 'searchbox');
+  await page.fill('Search chats', 'trip', 'searchbox');
   await waitFor(() => expect(rows()).toEqual(['Trip to Porto', 'Trip']));
   expect(screen.queryByRole('button', { name: /forks? of/ })).toBeNull();
 });
@@ -191,7 +191,7 @@ test('readers of a shared chat can neither pin it nor see that its owner has', a
   await page.openSession(id);
   await waitFor(() => expect(rows()).toEqual(['Theirs']));
   expect(await groups()).not.toContain('Pinned');
-  await page.click('button', 'Session options');
+  await page.click('button', 'Chat options');
   expect(screen.queryByRole('menuitem', { name: 'Pin' })).toBeNull();
 });
 

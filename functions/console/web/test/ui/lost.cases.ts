@@ -3,7 +3,7 @@
 import { expect, screen, test, waitFor, within } from './page';
 
 const field = () => screen.findByRole('textbox', { name: 'Message' });
-const nav = () => screen.findByRole('navigation', { name: 'Sessions' });
+const nav = () => screen.findByRole('navigation', { name: 'Chats' });
 const go = async (page: { user: { click: (e: Element) => Promise<void> } }, name: string) =>
   page.user.click(await within(await nav()).findByRole('link', { name: new RegExp(`^${name}`) }));
 

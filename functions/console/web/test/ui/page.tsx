@@ -98,7 +98,7 @@ export class Page {
 
   /** Opens a dialog from the menu of the open chat. */
   async choose(item: string): Promise<void> {
-    await this.click('button', 'Session options');
+    await this.click('button', 'Chat options');
     await this.click('menuitem', item);
   }
 

@@ -33,7 +33,7 @@ for (const narrow of [false, true]) {
     await waitFor(() => expect(document.title).toBe('Usage · Settings · Rethread'));
 
     page.open('/', { narrow });
-    if (narrow) await page.click('button', 'Sessions');
+    if (narrow) await page.click('button', 'Chats');
     await page.click('link', 'Settings');
     expect(await screen.findByRole('heading', { name: 'Appearance' })).toBeVisible();
     await waitFor(() =>

@@ -2,8 +2,8 @@
 
 import { expect, screen, test, waitFor } from './page';
 
-const nav = () => screen.queryByRole('navigation', { name: 'Sessions' });
-const show = () => screen.findByRole('button', { name: 'Show the list of sessions' });
+const nav = () => screen.queryByRole('navigation', { name: 'Chats' });
+const show = () => screen.findByRole('button', { name: 'Show the list of chats' });
 
 test('the list is hidden and shown by a button, and the browser remembers it', async ({
   api,
@@ -14,7 +14,7 @@ test('the list is hidden and shown by a button, and the browser remembers it', a
   await waitFor(() => expect(nav()).toBeVisible());
   const field = await screen.findByRole('textbox', { name: 'Message' });
   await waitFor(() => expect(field).toHaveFocus()); // it takes the focus once
-  await page.click('button', 'Hide the list of sessions');
+  await page.click('button', 'Hide the list of chats');
   expect(nav()).toBeNull();
   await waitFor(async () => expect(await show()).toHaveFocus());
   page.open('/settings/appearance');
@@ -24,7 +24,7 @@ test('the list is hidden and shown by a button, and the browser remembers it', a
   await page.user.click(await show());
   await waitFor(() => expect(nav()).toBeVisible());
   await waitFor(() =>
-    expect(screen.getByRole('button', { name: 'Hide the list of sessions' })).toHaveFocus(),
+    expect(screen.getByRole('button', { name: 'Hide the list of chats' })).toHaveFocus(),
   );
 });
 
@@ -43,18 +43,18 @@ test('a key hides and shows it, also while a question is written', async ({ api,
 
 test('a search shows it', async ({ page }) => {
   page.open('/settings/appearance');
-  await page.click('button', 'Hide the list of sessions');
+  await page.click('button', 'Hide the list of chats');
   await page.user.keyboard('/');
   await waitFor(() =>
-    expect(screen.getByRole('searchbox', { name: 'Search sessions' })).toHaveFocus(),
+    expect(screen.getByRole('searchbox', { name: 'Search chats' })).toHaveFocus(),
   );
 });
 
 test('on a narrow screen the key opens the drawer', async ({ page }) => {
   localStorage.setItem('rethread.sidebar', 'folded');
   page.open('/', { narrow: true });
-  await screen.findByRole('button', { name: 'Sessions' });
-  expect(screen.queryByRole('button', { name: 'Show the list of sessions' })).toBeNull();
+  await screen.findByRole('button', { name: 'Chats' });
+  expect(screen.queryByRole('button', { name: 'Show the list of chats' })).toBeNull();
   await page.user.keyboard('{Control>}b{/Control}');
-  expect(await screen.findByRole('dialog', { name: 'Sessions' })).toBeVisible();
+  expect(await screen.findByRole('dialog', { name: 'Chats' })).toBeVisible();
 });

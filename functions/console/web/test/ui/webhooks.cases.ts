@@ -120,10 +120,10 @@ test('a webhook is created with what was chosen', async ({ api, page }) => {
   await page.click('checkbox', /All about answers/);
   expect(screen.getByRole('checkbox', { name: /An answer failed/ })).toBeDisabled();
   expect(screen.getByRole('checkbox', { name: /An answer failed/ })).toBeChecked();
-  await page.click('checkbox', /A session was created/);
+  await page.click('checkbox', /A chat was created/);
   await page.click('button', 'Create webhook');
   expect(await screen.findByRole('heading', { name: 'To the shop' })).toBeVisible();
-  expect(screen.getByText('A session was created or imported, All about answers')).toBeVisible();
+  expect(screen.getByText('A chat was created or imported, All about answers')).toBeVisible();
   expect(api.askedFor('POST /webhooks').map(({ body }) => body)).toEqual([
     {
       url: URL,

@@ -143,7 +143,7 @@ export class Importing {
 }
 
 function textOf(error: unknown): string {
-  if (error instanceof NotInParts) return 'The file is no export of a session.';
+  if (error instanceof NotInParts) return 'The file is no export of a chat.';
   if (error instanceof RethreadError && error.status === 413) {
     return 'A part of the file is too large for the server, such as a file of more than 4 MB in it.';
   }

@@ -54,7 +54,7 @@ class Parts {
 
   last(): Part {
     if (this.#format === undefined || this.#part.complete !== true) {
-      throw new NotJson('The file is incomplete: it has no end. Export the session again.');
+      throw new NotJson('The file is incomplete: it has no end. Export the chat again.');
     }
     return this.#part;
   }

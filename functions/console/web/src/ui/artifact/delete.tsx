@@ -21,7 +21,7 @@ export function DeleteArtifact({ artifacts, name, done }: Props) {
   return (
     <Dialog title="Delete artifact?" submit={{ label: 'Delete', danger: true, run }}>
       <p>
-        “{label}” will no longer be listed{shared && ' in any of your sessions'}. Its versions can
+        “{label}” will no longer be listed{shared && ' in any of your chats'}. Its versions can
         still be opened from the messages that mention them.
       </p>
     </Dialog>

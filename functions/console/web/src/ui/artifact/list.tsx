@@ -41,7 +41,7 @@ function ArtifactRow({ version: { name, version, mime_type, size, created_time }
         <Icon size={20} aria-hidden="true" />
         <span class="artifact-name">
           <bdi>{label}</bdi>
-          {shared && <span class="badge">all sessions</span>}
+          {shared && <span class="badge">all chats</span>}
         </span>
         <small>
           Version {version + 1} · {sizeOf(size)} · {exact(created_time)}

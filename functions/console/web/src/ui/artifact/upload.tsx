@@ -81,7 +81,7 @@ export function UploadArea({ artifacts, shareable, children }: Props) {
               checked={shared}
               onChange={({ currentTarget }) => setShared(currentTarget.checked)}
             />
-            For all my sessions
+            For all my chats
           </label>
         )}
       </div>

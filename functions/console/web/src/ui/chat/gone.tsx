@@ -6,11 +6,11 @@ import { Bar } from './header';
 import { Unsent } from './unsent';
 
 const GONE: Record<number | string, string> = {
-  revoked: 'This session is no longer shared with you.',
-  expired: 'Your access to this session has expired.',
-  403: 'You do not have access to this session.',
-  404: 'This session does not exist.',
-  410: 'This session was deleted.',
+  revoked: 'This chat is no longer shared with you.',
+  expired: 'Your access to this chat has expired.',
+  403: 'You do not have access to this chat.',
+  404: 'This chat does not exist.',
+  410: 'This chat was deleted.',
 };
 
 export function Gone({ chat }: { chat: Chat }) {
@@ -19,7 +19,7 @@ export function Gone({ chat }: { chat: Chat }) {
     <main class="chat">
       <Bar />
       <div class="centred">
-        <h1>{GONE[why] ?? 'This session cannot be shown.'}</h1>
+        <h1>{GONE[why] ?? 'This chat cannot be shown.'}</h1>
         <Unsent text={chat.draft.value} />
         <Link href="/" class="button primary">
           New chat

@@ -32,7 +32,7 @@ export function Bar({ children }: { children?: ComponentChildren }) {
       {!narrow && folded.value && (
         <IconButton
           icon={PanelLeftOpen}
-          label="Show the list of sessions"
+          label="Show the list of chats"
           aria-expanded={false}
           data-sidebar
           onClick={() => {
@@ -43,7 +43,7 @@ export function Bar({ children }: { children?: ComponentChildren }) {
       {narrow && (
         <IconButton
           icon={Lines}
-          label="Sessions"
+          label="Chats"
           onClick={() => {
             drawer.value = true;
           }}
@@ -84,7 +84,7 @@ function Named({ chat, session }: { chat: Chat; session: ListedSession }) {
       <Origin session={session} />
       <Owner session={session} />
       <HistoryToggle chat={chat} />
-      {items.length > 0 && <Menu label="Session options" icon={Ellipsis} items={items} />}
+      {items.length > 0 && <Menu label="Chat options" icon={Ellipsis} items={items} />}
       {first && (
         <IconButton
           icon={PanelRight}

@@ -25,7 +25,7 @@ export function MarkerView({ chat, history, marker }: Props) {
     <div class="marker" data-testid="marker" data-invocation={invocation}>
       <Undo2 size={15} aria-hidden="true" />
       <p>
-        {discard ? 'Unfinished answer discarded' : 'Session rewound'}{' '}
+        {discard ? 'Unfinished answer discarded' : 'Chat rewound'}{' '}
         <time dateTime={new Date(time).toISOString()}>{exact(time)}</time>
       </p>
       {chat.rights.value.write && (

@@ -24,7 +24,7 @@ const all = [
   {
     id: 'sidebar',
     keys: ['Mod+B'],
-    label: 'Show or hide the list of sessions',
+    label: 'Show or hide the list of chats',
     group: 'Everywhere',
   },
   { id: 'search', keys: ['/'], label: 'Search', group: 'Everywhere', character: true },

@@ -36,7 +36,7 @@ export function useAppActions(): PaletteGroup {
       { id: 'new', label: 'New chat', icon: SquarePen, keys: 'new', run: () => navigate('/') },
       {
         id: 'sidebar',
-        label: 'Show or hide the list of sessions',
+        label: 'Show or hide the list of chats',
         icon: PanelLeft,
         keys: 'sidebar',
         words: 'sidebar fold chats',

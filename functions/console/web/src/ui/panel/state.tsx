@@ -10,11 +10,11 @@ import { useStateNow } from './state-now';
 import { StateValue } from './state-value';
 
 const SCOPES: Record<Scope, { title: string; hint: string }> = {
-  session: { title: 'Session', hint: 'Only this session.' },
-  user: { title: 'User', hint: 'Shared by all of your sessions.' },
+  session: { title: 'Chat', hint: 'Only this chat.' },
+  user: { title: 'User', hint: 'Shared by all of your chats.' },
   app: { title: 'App', hint: 'Shared by all users of this agent.' },
 };
-const THEN = 'As set by this session. Other sessions may have changed it since.';
+const THEN = 'As set by this chat. Other chats may have changed it since.';
 
 export function StatePanel({ chat }: { chat: Chat }) {
   const { moment } = useView();

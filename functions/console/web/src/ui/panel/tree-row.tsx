@@ -86,7 +86,7 @@ function textOf({ kind, folded, node }: TreeRow): string {
 function nameOf({ kind, label, deleted, undoes, returns, invocation }: TreeNode): string {
   switch (kind) {
     case 'session':
-      return deleted ? 'Deleted session' : label || 'Untitled';
+      return deleted ? 'Deleted chat' : label || 'Untitled';
     case 'turn':
       return label || 'No text';
     case 'rewind':

@@ -3,8 +3,8 @@
 import type { Rewinding } from '../../store/rewind';
 
 const CHOICES = [
-  { value: 'keep', label: 'Keep the values set by other sessions' },
-  { value: 'restore', label: 'Restore the old values for all sessions' },
+  { value: 'keep', label: 'Keep the values set by other chats' },
+  { value: 'restore', label: 'Restore the old values for all chats' },
 ] as const;
 
 export function Conflicts({ rewinding }: { rewinding: Rewinding }) {
@@ -13,7 +13,7 @@ export function Conflicts({ rewinding }: { rewinding: Rewinding }) {
   return (
     <fieldset class="conflicts">
       <legend>
-        Changed by other sessions since: <b>{keys.join(', ')}</b>
+        Changed by other chats since: <b>{keys.join(', ')}</b>
       </legend>
       {CHOICES.map(({ value, label }) => (
         <label key={value}>

@@ -12,12 +12,12 @@ export async function exportSession(app: App, session: ListedSession): Promise<v
   const { one } = dataOf(app);
   const { toasts } = app;
   try {
-    if (one.running.value) throw new Error('Another session is being exported.');
+    if (one.running.value) throw new Error('Another chat is being exported.');
     const open = await pickFile(fileNameOf(session));
     if (!open) return;
     await one.start(open, [session]);
     const reason = one.stopped.value || one.failed.value[0]?.reason;
-    if (reason) throw new Error(`The session was not exported. ${reason}`);
+    if (reason) throw new Error(`The chat was not exported. ${reason}`);
     toasts.say(`Exported ${quote(session.name || 'Untitled')}, ${sizeOf(one.bytes.value)}.`);
   } catch (error) {
     toasts.fail(error);

@@ -38,7 +38,7 @@ export function SessionSettings({ id }: { id: string }) {
       closedby="closerequest" // a press beside it would lose what was typed
     >
       <div class="session-settings-body">
-        <h2 id={label}>Session settings</h2>
+        <h2 id={label}>Chat settings</h2>
         <Shown of={session}>
           {({ value, etag }) => (
             <>

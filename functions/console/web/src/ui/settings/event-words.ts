@@ -8,10 +8,10 @@ interface Family {
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  'session.created': 'A session was created or imported',
-  'session.rewound': 'A session was rewound',
-  'session.forked': 'A session was forked from another',
-  'session.deleted': 'A session was deleted',
+  'session.created': 'A chat was created or imported',
+  'session.rewound': 'A chat was rewound',
+  'session.forked': 'A chat was forked from another',
+  'session.deleted': 'A chat was deleted',
   'run.started': 'An answer began',
   'run.completed': 'An answer is complete',
   'run.failed': 'An answer failed',
@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 const TITLES: Readonly<Record<string, string>> = {
-  'session.*': 'All about sessions',
+  'session.*': 'All about chats',
   'run.*': 'All about answers',
   'task.*': 'All about tasks',
   'feedback.*': 'All about feedback',

@@ -39,10 +39,10 @@ export function SessionsField({ pointer, chosen }: Props) {
   return (
     <div class="form-field">
       <Field
-        label="Sessions"
+        label="Chats"
         name="session_ids"
         pointer={pointer}
-        hint="One id a line. None selects all sessions."
+        hint="One id a line. None selects all chats."
         control={(props) => (
           <textarea
             {...plain}
@@ -55,14 +55,14 @@ export function SessionsField({ pointer, chosen }: Props) {
       {offered.length > 0 && (
         <select
           class="field"
-          aria-label="Add a session"
+          aria-label="Add a chat"
           value=""
           onChange={({ currentTarget }) => {
             setText([...ids, currentTarget.value].join('\n'));
             currentTarget.value = '';
           }}
         >
-          <option value="">Add a session…</option>
+          <option value="">Add a chat…</option>
           {offered.map(({ id, name }) => (
             <option key={id} value={id}>
               {name || 'Untitled'}

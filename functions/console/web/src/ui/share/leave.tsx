@@ -16,7 +16,7 @@ export function Leave({ session }: { session: ListedSession }) {
     if (open) navigate('/');
   };
   return (
-    <Dialog title="Leave session?" submit={{ label: 'Leave', danger: true, run }}>
+    <Dialog title="Leave chat?" submit={{ label: 'Leave', danger: true, run }}>
       <p>
         You will no longer have access to “<bdi>{session.name || 'Untitled'}</bdi>”. To come back,
         you need a link, or its owner <bdi>{session.user_id}</bdi> shares it with you again.

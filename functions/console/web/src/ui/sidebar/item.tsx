@@ -80,7 +80,7 @@ export const SessionRow = memo((props: Props) => {
       </Link>
       {forks > 0 && <Forks {...props} />}
       {items.length > 0 && (
-        <Menu label={`Options for ${name || 'this session'}`} icon={Ellipsis} items={items} />
+        <Menu label={`Options for ${name || 'this chat'}`} icon={Ellipsis} items={items} />
       )}
     </li>
   );
@@ -96,7 +96,7 @@ function Forks({ session: { id, name }, forks, unfolded, foldedMark }: Props) {
       class="session-forks"
       data-forks={id}
       aria-expanded={unfolded}
-      aria-label={`${forks === 1 ? '1 fork' : `${forks} forks`} of ${name || 'this session'}`}
+      aria-label={`${forks === 1 ? '1 fork' : `${forks} forks`} of ${name || 'this chat'}`}
       title={unfolded ? 'Hide the forks' : 'Show the forks'}
       onClick={() => app.unfolded.set(id, !unfolded)}
     >

@@ -10,7 +10,7 @@ export function ListKinds() {
   const { list } = useView();
   useOpenList();
   return (
-    <fieldset class="list-kinds" aria-label="Which sessions">
+    <fieldset class="list-kinds" aria-label="Which chats">
       {(Object.keys(KINDS) as ListKind[]).map((kind) => (
         <button
           type="button"

@@ -31,12 +31,12 @@ export function SessionList({ kind }: { kind: ListKind }) {
   const { list, loaded, more, query, failed } = sessions;
   if (!loaded.value) {
     if (!failed.value) return <Skeleton class="sessions" rows={6} />;
-    return <p class="hint sessions">The sessions could not be loaded.</p>;
+    return <p class="hint sessions">The chats could not be loaded.</p>;
   }
   return (
-    <nav class="sessions" aria-label="Sessions" onKeyDown={(event) => moveInList(event, unfolded)}>
+    <nav class="sessions" aria-label="Chats" onKeyDown={(event) => moveInList(event, unfolded)}>
       {list.value.length === 0 && !more.value && (
-        <p class="hint">{query.value ? 'No matching sessions.' : EMPTY[kind]}</p>
+        <p class="hint">{query.value ? 'No matching chats.' : EMPTY[kind]}</p>
       )}
       {kind === 'shared' && <UserId />}
       <Groups sessions={sessions} />
@@ -47,8 +47,8 @@ export function SessionList({ kind }: { kind: ListKind }) {
 }
 
 const EMPTY: Record<ListKind, string> = {
-  mine: 'Your sessions will appear here.',
-  shared: 'Sessions that others share with you will appear here.',
+  mine: 'Your chats will appear here.',
+  shared: 'Chats that others share with you will appear here.',
 };
 
 // What others have to know to share with the user.

@@ -38,7 +38,7 @@ export function Sidebar() {
         ) : (
           <IconButton
             icon={PanelLeftClose}
-            label="Hide the list of sessions"
+            label="Hide the list of chats"
             aria-expanded
             data-sidebar
             onClick={() => {
@@ -96,7 +96,7 @@ function SearchField() {
   return (
     <label class="search">
       <Search size={16} aria-hidden="true" />
-      <span class="hidden">Search sessions</span>
+      <span class="hidden">Search chats</span>
       <input
         ref={field}
         id={SEARCH_FIELD}

@@ -102,7 +102,7 @@ function Facts({ rule }: { rule: Rule }) {
       )}
       {(on.session_ids?.length ?? 0) > 0 && (
         <>
-          <dt>Sessions</dt>
+          <dt>Chats</dt>
           <dd>{on.session_ids?.join(', ')}</dd>
         </>
       )}

@@ -18,10 +18,10 @@ const FEEDBACK = [
 ];
 
 const WHERE = [
-  { value: 'same', label: 'In the session of the event' },
+  { value: 'same', label: 'In the chat of the event' },
   {
     value: 'new',
-    label: 'In a new session',
+    label: 'In a new chat',
     hint: 'Its metadata names the automation and the event.',
   },
 ];
@@ -68,7 +68,7 @@ export function AutomationForm({ automation, submit, back, run }: Props) {
         class="more"
         open={Boolean(on && ((on.agents?.length ?? 0) > 0 || (on.session_ids?.length ?? 0) > 0))}
       >
-        <summary>Only for some agents or sessions</summary>
+        <summary>Only for some agents or chats</summary>
         <AgentsField pointer="/on/agents" chosen={on?.agents ?? []} />
         <SessionsField pointer="/on/session_ids" chosen={on?.session_ids ?? []} />
       </details>

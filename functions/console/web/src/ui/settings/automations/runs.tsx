@@ -79,6 +79,6 @@ async function outcomeOf(api: Api, { session_id: session, run_id: id }: LastRun)
     return WAITS;
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    return { text: 'Session deleted', kind: '' };
+    return { text: 'Chat deleted', kind: '' };
   }
 }

@@ -9,16 +9,16 @@ export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   type: 'the type of the event',
   event_id: 'its id',
   time: 'when it happened',
-  session_id: 'the session',
-  agent: 'the agent of the session or of the run',
+  session_id: 'the chat',
+  agent: 'the agent of the chat or of the run',
   run_id: 'the run, of an event about an answer',
   task_id: 'the task, of tasks and feedback',
   artifact: 'the name of the file',
   version: 'the version of the file',
   feedback: 'up or down',
   error: 'the code of a failure',
-  source_session_id: 'the session that was forked',
-  rewind_before_invocation_id: 'where a session was rewound or forked',
+  source_session_id: 'the chat that was forked',
+  rewind_before_invocation_id: 'where a chat was rewound or forked',
 };
 
 export function markOf({ status, disabled_reason: why }: Automation): Mark {
@@ -33,7 +33,7 @@ export const whyDisabled = ({ disabled_reason: why }: Automation): string =>
 
 /** When it acts, and what it does. */
 export function ruleWords({ on, do: action }: Automation): string {
-  const where = action.session === 'new' ? ' in a new session' : '';
+  const where = action.session === 'new' ? ' in a new chat' : '';
   const feedback = on.feedback_types?.length === 1 ? ` (${on.feedback_types[0]})` : '';
   const when = on.types.map(eventWords).join(', or: ');
   return `${when}${feedback} → asks ${action.agent}${where}`;

@@ -24,7 +24,7 @@ export function Erase({ data }: { data: Data }) {
     <section class="group" aria-labelledby="erase">
       <h3 id="erase">Delete everything</h3>
       <p class="hint">
-        Deletes all that you own: sessions with everything in them, files and state that they share,
+        Deletes all that you own: chats with everything in them, files and state that they share,
         feedback, webhooks and automations. What others have shared with you stays.
       </p>
       {report && <Report report={report} />}
@@ -59,8 +59,8 @@ export function Erase({ data }: { data: Data }) {
                 run={() => data.erase()}
               >
                 <p>
-                  All your sessions, files, feedback, webhooks and automations are deleted. This
-                  cannot be undone. Export what you want to keep before.
+                  All your chats, files, feedback, webhooks and automations are deleted. This cannot
+                  be undone. Export what you want to keep before.
                 </p>
               </Confirm>
             );
@@ -74,7 +74,7 @@ export function Erase({ data }: { data: Data }) {
 }
 
 const COUNTED: [keyof Erasure['removed'] & string, one: string, many: string][] = [
-  ['sessions', 'session', 'sessions'],
+  ['sessions', 'chat', 'chats'],
   ['tasks', 'task', 'tasks'],
   ['artifacts', 'version of a file', 'versions of files'],
   ['feedback', 'feedback', 'feedbacks'],

@@ -20,16 +20,16 @@ export function Export({ exporting }: { exporting: Exporting }) {
     <section class="group" aria-labelledby="export">
       <h3 id="export">Export</h3>
       <p class="hint">
-        Each session becomes one file with its whole history, state and files, which can be imported
+        Each chat becomes one file with its whole history, state and files, which can be imported
         again.{' '}
         {'showDirectoryPicker' in globalThis
           ? 'You choose the folder.'
           : 'Your browser may ask whether to allow several downloads.'}{' '}
-        To export one session, use its menu.
+        To export one chat, use its menu.
       </p>
       <div class="settings-actions">
         <button type="button" class="button" disabled={running.value} onClick={() => void start()}>
-          Export all my sessions
+          Export all my chats
         </button>
         {running.value && (
           <button type="button" class="button" onClick={() => exporting.cancel()}>
@@ -57,7 +57,7 @@ export function Progress({ exporting }: { exporting: Exporting }) {
           value={all === null ? undefined : done.value + failed.value.length}
         />
       )}
-      <p role="status">{running.value && all === null ? 'Listing the sessions…' : words}</p>
+      <p role="status">{running.value && all === null ? 'Listing the chats…' : words}</p>
       {stopped.value && (
         <p class="notice" role="alert">
           {stopped.value}

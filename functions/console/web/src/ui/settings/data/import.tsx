@@ -16,8 +16,8 @@ export function Import({ data }: { data: Data }) {
     <section class="group" aria-labelledby="import">
       <h3 id="import">Import</h3>
       <p class="hint">
-        Files that were exported here, lists of tasks, or sessions of google-adk. The sessions
-        belong to you, and keep their ids.
+        Files that were exported here, lists of tasks, or chats of google-adk. The chats belong to
+        you, and keep their ids.
       </p>
       <label class="choice">
         <input

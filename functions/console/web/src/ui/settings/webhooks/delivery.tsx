@@ -64,7 +64,7 @@ function Facts({ delivery }: { delivery: DeliveryRecord }) {
       </dd>
       {session && (
         <>
-          <dt>Session</dt>
+          <dt>Chat</dt>
           <dd>
             <Link href={`/s/${encodeURIComponent(session)}`}>{session}</Link>
           </dd>

@@ -77,7 +77,7 @@ function Facts({ webhook }: { webhook: Hook }) {
       <dd>{filterWords(webhook)}</dd>
       {webhook.session_ids.length > 0 && (
         <>
-          <dt>Sessions</dt>
+          <dt>Chats</dt>
           <dd>{webhook.session_ids.join(', ')}</dd>
         </>
       )}

@@ -32,8 +32,7 @@ export function filterWords({ types, agents, session_ids: sessions }: Webhook): 
   return [
     types.length === 0 ? 'All events' : types.map(eventWords).join(', '),
     agents.length > 0 && `of ${agents.join(', ')}`,
-    sessions.length > 0 &&
-      `in ${sessions.length === 1 ? '1 session' : `${sessions.length} sessions`}`,
+    sessions.length > 0 && `in ${sessions.length === 1 ? '1 chat' : `${sessions.length} chats`}`,
   ]
     .filter(Boolean)
     .join(' · ');
