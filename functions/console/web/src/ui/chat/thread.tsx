@@ -13,7 +13,9 @@ import { useReveal } from '../history/reveal';
 import { IconButton } from '../kit/icon-button';
 import { Skeleton } from '../kit/skeleton';
 import { MessageView } from '../message/message';
+import { ABOVE, above } from './above';
 import { Failure } from './failure';
+import { useHome } from './home';
 import { useNewestFirst } from './newest';
 import { OlderLine, useOlder } from './older';
 import { usePrepended } from './prepended';
@@ -26,9 +28,6 @@ const BUFFER = 600; // pixels beyond the edges that are rendered too
 // screen readers find all of it.
 const MOST_WHOLE = 100;
 const NONE: number[] = [];
-// Pixels above the first row, as .thread-content has them: without them the list would scroll a
-// row to beside the middle.
-const ABOVE = 40;
 
 export function Thread({ chat, rows: all }: { chat: Chat; rows: readonly Row[] }) {
   const { at } = useAddress();
@@ -59,6 +58,8 @@ export function Thread({ chat, rows: all }: { chat: Chat; rows: readonly Row[] }
     if (switching) release();
   }, [switching, release]);
   const prepended = usePrepended(rows);
+  const { more, failed } = chat.older;
+  useHome(scroller, { release, more: () => partly || (more.peek() && !failed.peek()) });
   const sentinel = useOlder(chat, scroller, { stuck, partly });
   return (
     <div class="thread-frame">
@@ -72,7 +73,7 @@ export function Thread({ chat, rows: all }: { chat: Chat; rows: readonly Row[] }
         aria-live="off"
         aria-label="Conversation"
       >
-        <div class="thread-content" ref={content}>
+        <div class="thread-content" style={above} ref={content}>
           <div class="older-edge" ref={sentinel} />
           <OlderLine older={chat.older} />
           {!loaded.value && rows.length === 0 && <Skeleton class="older-line" rows={6} />}

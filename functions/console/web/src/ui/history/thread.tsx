@@ -5,6 +5,8 @@ import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import type { Chat } from '../../store/chat';
 import type { History } from '../../store/history';
 import type { HistoryRow } from '../../store/history-rows';
+import { ABOVE, above } from '../chat/above';
+import { useHome } from '../chat/home';
 import { usePrepended } from '../chat/prepended';
 import { useStick } from '../chat/stick';
 import { MessageView } from '../message/message';
@@ -32,6 +34,7 @@ export function HistoryThread({ chat, history }: Props) {
     if (offset < NEAR && idle) void history.loadOlder();
   };
   const { release } = useStick(scroller, content, false);
+  useHome(scroller, { release, more: () => history.more.peek() && !history.failed.peek() });
   const { at } = useAddress();
   useEffect(() => {
     if (at) void history.find(at);
@@ -53,7 +56,7 @@ export function HistoryThread({ chat, history }: Props) {
         aria-live="off"
         aria-label="Conversation with rewound messages"
       >
-        <div class="thread-content" ref={content}>
+        <div class="thread-content" style={above} ref={content}>
           <Older history={history} />
           {history.ready.value && (
             <Virtualizer
@@ -63,7 +66,7 @@ export function HistoryThread({ chat, history }: Props) {
               data={rows}
               shift={prepended}
               onScroll={onScroll}
-              startMargin={history.more.value ? OLDER : 0}
+              startMargin={ABOVE + (history.more.value ? OLDER : 0)}
             >
               {(row) => <RowView key={row.key} chat={chat} history={history} row={row} />}
             </Virtualizer>
@@ -94,7 +97,7 @@ function Older({ history }: { history: History }) {
   const failed = history.failed.value;
   if (!(history.ready.value && history.more.value) && !failed) return null;
   return (
-    <div class="older">
+    <div class="older" style={{ height: `${OLDER}px` }}>
       {failed && <p role="alert">{failed}</p>}
       <button
         type="button"
