@@ -10,14 +10,14 @@ test('shows the state by scope, current and as of any message', async ({ console
   await page.getByRole('button', { name: 'Side panel' }).click();
   const state = page.getByTestId('state');
   const scope = (name: string) => state.getByRole('region', { name });
-  await expect(scope('Session')).toContainText(/city\s*Lisbon/);
+  await expect(scope('Chat')).toContainText(/city\s*Lisbon/);
   await expect(scope('User')).toContainText(/language\s*en/);
 
   await console.ask('/state city=Porto stops=["Coimbra","Aveiro"]');
-  await expect(scope('Session')).toContainText(/city\s*Porto/);
+  await expect(scope('Chat')).toContainText(/city\s*Porto/);
   await console.waitFor('idle');
   await console.ask('/state stops=null');
-  await expect(scope('Session')).not.toContainText('stops');
+  await expect(scope('Chat')).not.toContainText('stops');
   await console.waitFor('idle');
 
   const moment = page.getByTestId('state-moment');
@@ -27,19 +27,19 @@ test('shows the state by scope, current and as of any message', async ({ console
   await expect(state).toContainText('Removed here: stops');
   await page.getByRole('button', { name: 'Previous change' }).click();
   await expect(moment).toContainText('demo changed city, stops');
-  await expect(scope('Session')).toContainText('Coimbra');
+  await expect(scope('Chat')).toContainText('Coimbra');
   await expect(state.locator('[data-changed=true] dt')).toContainText(['city', 'stops']);
   await page.getByRole('slider', { name: 'State as of' }).press('ArrowLeft');
-  await expect(scope('Session')).toContainText(/city\s*changed here\s*Lisbon/);
+  await expect(scope('Chat')).toContainText(/city\s*changed here\s*Lisbon/);
   await expect(scope('User')).toContainText('As set by this chat');
   await page.getByRole('button', { name: 'Show current state' }).click();
-  await expect(scope('Session')).toContainText(/city\s*Porto/);
+  await expect(scope('Chat')).toContainText(/city\s*Porto/);
 
   const answer = page.getByTestId('message').filter({ hasText: 'I remember 2 things' }).first();
   await answer.hover();
   await answer.getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem', { name: 'State at this point' }).click();
-  await expect(scope('Session')).toContainText(/Lisbon/);
+  await expect(scope('Chat')).toContainText(/Lisbon/);
 });
 
 test('shows how the state was before a change', async ({ console, api, page }) => {

@@ -1,5 +1,6 @@
 // The palette: chats and actions, found by any of their words. Arrow keys choose, Enter runs.
 
+import { type ReadonlySignal, type Signal, useSignal } from '@preact/signals';
 import { Search } from 'lucide-preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ListedSession } from '../../api/types';
@@ -17,7 +18,8 @@ export function Palette() {
   const { chat } = useApp();
   const element = useRef<HTMLDialogElement>(null);
   const chosen = useRef<PaletteEntry | null>(null);
-  const query = useState(''); // stays when the chat's session is loaded meanwhile
+  // Given beside the list, which stays what it is when the chat's session is loaded meanwhile
+  const ofChat = useSignal<readonly PaletteGroup[]>([]);
   const open = chat.value;
   const session = open?.session.value ?? null;
   const choose = (entry: PaletteEntry) => {
@@ -36,28 +38,39 @@ export function Palette() {
         element.current?.close();
       }}
     >
-      {open && session ? (
-        <WithChat key={open.id} chat={open} session={session} query={query} choose={choose} />
-      ) : (
-        <Finding key="" groups={[]} query={query} choose={choose} />
-      )}
+      {open && session && <OfChat key={open.id} chat={open} session={session} into={ofChat} />}
+      <Finding ofChat={ofChat} choose={choose} />
     </Modal>
   );
 }
 
+interface OfChatProps {
+  chat: Chat;
+  session: ListedSession;
+  into: Signal<readonly PaletteGroup[]>;
+}
+
+function OfChat({ chat, session, into }: OfChatProps) {
+  const groups = chatSources.map((source) => source(chat, session));
+  useLayoutEffect(() => {
+    into.value = groups;
+  });
+  useLayoutEffect(
+    () => () => {
+      into.value = [];
+    },
+    [into],
+  );
+  return null;
+}
+
 interface FindingProps {
-  groups: PaletteGroup[];
-  query: [string, (query: string) => void];
+  ofChat: ReadonlySignal<readonly PaletteGroup[]>;
   choose: (entry: PaletteEntry) => void;
 }
 
-type WithChatProps = Omit<FindingProps, 'groups'> & { chat: Chat; session: ListedSession };
-
-function WithChat({ chat, session, ...rest }: WithChatProps) {
-  return <Finding {...rest} groups={chatSources.map((source) => source(chat, session))} />;
-}
-
-function Finding({ groups: ofChat, query: [query, setQuery], choose }: FindingProps) {
+function Finding({ ofChat, choose }: FindingProps) {
+  const [query, setQuery] = useState('');
   const [picked, setPicked] = useState(''); // '' for the first
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
@@ -65,7 +78,7 @@ function Finding({ groups: ofChat, query: [query, setQuery], choose }: FindingPr
   useLayoutEffect(() => field.current?.focus(), []);
   const [chats, ...others] = sources.map((source) => source(query));
   const groups = matching(
-    [chats, ...ofChat, ...others].filter((group) => group !== undefined),
+    [chats, ...ofChat.value, ...others].filter((group) => group !== undefined),
     query,
   );
   const entries = groups.flatMap((group) => group.entries);
