@@ -78,12 +78,12 @@ test('a turn tells its run, its changes of the state, its writers and its events
   ]);
   const [, row] = rows();
   if (!row) throw new Error('unreachable');
-  expect(summary(row)).toHaveTextContent(/error.*2\.6 s.*first output after 680 ms/);
+  expect(summary(row)).toHaveTextContent(/error.*2\.6 s.*first output stored after 680 ms/);
   await open(page, row);
   expect(page.path).toBe(`/s/${id}/turns?turn=one`);
   expect(steps(row)).toEqual([
     ['Started', '+20 ms'],
-    ['First output', '+700 ms'],
+    ['First output stored', '+700 ms'],
     ['look_up', '+700 ms, took 1.2 s'],
     ['Ended', '+2.6 s'],
   ]);
@@ -154,7 +154,7 @@ test('a turn tells how long its input waited, and what its agent was sent', asyn
   expect(steps(row)).toEqual([
     ['Queued', '+0 ms, waited 4.0 s'],
     ['Started', '+4.0 s'],
-    ['First output', 'not recorded'],
+    ['First output stored', 'not recorded'],
     ['Ended', '+5.0 s'],
   ]);
   const requests = within(row).getByRole('region', { name: 'Requests' });
@@ -173,6 +173,27 @@ test('a turn tells how long its input waited, and what its agent was sent', asyn
   expect(summary(second)).toHaveTextContent('POST /v1/responses300,000 bytes, cut');
   await page.user.click(summary(second));
   await waitFor(() => expect(second?.querySelector('pre')).toHaveTextContent('{"model'));
+});
+
+test('of an answer that was stored at the end of its run, no first output is told', async ({
+  api,
+  page,
+}) => {
+  serveLogs(api);
+  const { id } = api.createSession({ name: 'At once' });
+  api.append(id, 'one', { ...saying('user', 'Where to?'), created_time: AT });
+  api.append(id, 'one', { ...saying('demo', 'Lisbon.'), created_time: AT + 3000 });
+  endRun(api, id, 'one', { started_time: AT, ended_time: AT + 3000 });
+  page.open(`/s/${id}/turns`);
+  await waitFor(() => expect(rows()).toHaveLength(1));
+  const row = await open(page, rows()[0]);
+  expect(summary(row)).toHaveTextContent('3.0 s');
+  expect(summary(row)).not.toHaveTextContent('first output');
+  expect(steps(row)).toEqual([
+    ['Started', '+0 ms'],
+    ['First output stored', '+3.0 s'],
+    ['Ended', '+3.0 s'],
+  ]);
 });
 
 test('a run links to its trace where the deployer says where traces are', async ({ api, page }) => {

@@ -19,7 +19,10 @@ export interface Waterfall {
   /** The times between which all steps are. */
   from: number;
   to: number;
-  /** From the start to the first output of the agent, in milliseconds; null if either is not recorded. */
+  /**
+   * From the start until the first output of the agent was stored, in milliseconds. Null if either is not
+   * recorded, or if that was at the end: such an answer was complete then, and nobody knows when it began.
+   */
   toFirst: number | null;
   /** How long the whole run took, in milliseconds; null if it has not ended, or that is not recorded. */
   took: number | null;
@@ -48,7 +51,7 @@ export function waterfallOf(trace: Trace): Waterfall {
       ? []
       : [{ ...moment('queued', 'Queued', queued), took: since(queued, started) }]),
     moment('started', 'Started', started),
-    moment('first', 'First output', first),
+    moment('first', 'First output stored', first),
     ...calls.map((block): Step => {
       const { call, began, result } = block;
       const failed = failureOf(result) !== null;
@@ -62,7 +65,7 @@ export function waterfallOf(trace: Trace): Waterfall {
     steps,
     from: Math.min(...known),
     to: Math.max(...known),
-    toFirst: since(started, first),
+    toFirst: first !== null && first === ended ? null : since(started, first),
     took: since(started, ended),
   };
 }

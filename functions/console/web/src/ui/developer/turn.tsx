@@ -69,7 +69,7 @@ function Facts({ trace }: { trace: Trace }) {
       {errors.length > 0 && run?.status !== 'failed' && <b data-status="failed">error</b>}
       {hidden && <span>rewound</span>}
       {took !== null && <span>{duration(took)}</span>}
-      {toFirst !== null && <span>first output after {duration(toFirst)}</span>}
+      {toFirst !== null && <span>first output stored after {duration(toFirst)}</span>}
       {spent.usage && <Spending spent={spent} />}
       <time dateTime={new Date(time).toISOString()}>{exact(time)}</time>
     </span>
