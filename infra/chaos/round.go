@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/infra/chaos/system"
 	"github.com/rethread/rethread/infra/chaos/users"
 	"github.com/rethread/rethread/infra/local/table"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 const (
@@ -108,7 +108,7 @@ func (r *round) loseWorker(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, finishTime)
 	defer stop()
 	for !r.agent.Speaking() {
-		if err := sleep.For(ctx, watchPace); err != nil {
+		if err := retry.Sleep(ctx, watchPace); err != nil {
 			return fmt.Errorf("the agent does not answer: %w", err)
 		}
 	}
@@ -119,7 +119,7 @@ func (r *round) loseWorker(ctx context.Context) error {
 func (r *round) kill(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(r.seed, 2)) //nolint:gosec // kills are no secret
 	host := time.Now().Add(time.Duration((0.3 + 0.5*random.Float64()) * float64(min(betweenHosts, r.lasts))))
-	for sleep.For(ctx, time.Duration(random.Int64N(int64(2*betweenKills)))) == nil {
+	for retry.Sleep(ctx, time.Duration(random.Int64N(int64(2*betweenKills)))) == nil {
 		if time.Now().After(host) {
 			host = time.Now().Add(time.Duration((0.5 + random.Float64()) * float64(betweenHosts)))
 			if err := r.sys.KillHost(context.WithoutCancel(ctx)); err != nil {

@@ -19,7 +19,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
@@ -44,7 +44,7 @@ func (q *tray) got() (all []string) {
 }
 
 func (q *tray) Targets(ctx context.Context, e notification.Event) ([]delivery.Target, error) {
-	if err := sleep.For(ctx, q.takes); err != nil {
+	if err := retry.Sleep(ctx, q.takes); err != nil {
 		return nil, err
 	}
 	found := []delivery.Target{{Kind: "test", Name: e.Log}}
@@ -63,7 +63,7 @@ func (q *tray) Put(ctx context.Context, d delivery.Delivery) error {
 	if d.Target.Name == q.fails {
 		return errors.New("no queue")
 	}
-	if err := sleep.For(ctx, q.takes); err != nil {
+	if err := retry.Sleep(ctx, q.takes); err != nil {
 		return err
 	}
 	q.mu.Lock()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rethread/rethread/shared/observe/logs"
 	"github.com/rethread/rethread/shared/observe/metrics"
-	"github.com/rethread/rethread/shared/observe/metrics/emf"
 )
 
 // Values of the environment variable METRICS.
@@ -71,14 +70,14 @@ func (i *invocation) tell(ctx context.Context, about []slog.Attr) {
 	if i.gathered != nil {
 		values, about = i.gathered.take(values, i.Now()), nil
 	}
-	d := emf.Document{
+	d := metrics.Document{
 		Time: i.Now(), Stack: i.Metrics.Stack, Function: i.Metrics.Function, Values: values,
 		Properties: slices.DeleteFunc(slices.Clone(about), func(a slog.Attr) bool { return a.Key == logs.UserID }),
 	}
 	if route := value(about, logs.Route); i.Metrics.ByRoute && route.Kind() == slog.KindString {
 		d.Route = route.String()
 	}
-	lines, err := emf.Lines(d)
+	lines, err := metrics.Lines(d)
 	for _, line := range lines {
 		if _, err = i.Metrics.Out.Write(line); err != nil {
 			break

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tmaxmax/go-sse"
 
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 const agentName = "bench"
@@ -79,7 +79,7 @@ func (a *Agent) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	rest := firstPause(p.every)
 	for n := range p.tokens {
-		if sleep.For(r.Context(), rest) != nil {
+		if retry.Sleep(r.Context(), rest) != nil {
 			return
 		}
 		rest = p.every

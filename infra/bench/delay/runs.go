@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // start starts a run of each session and returns their ids.
@@ -52,7 +52,7 @@ func (m *measurement) push(ctx context.Context, session, run string) error {
 	item := uuid.NewString()
 	rest := firstPause(m.Every)
 	for n := range m.Tokens {
-		if err := sleep.For(ctx, rest); err != nil {
+		if err := retry.Sleep(ctx, rest); err != nil {
 			return err
 		}
 		rest = m.Every

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // pollEvery is how often Settle looks.
@@ -16,7 +16,7 @@ const pollEvery = 20 * time.Millisecond
 // time of quiet: then work that a request has caused, such as fan-out, has ended.
 func (p *Proxy) Settle(ctx context.Context, quiet time.Duration, ignored ...string) error {
 	for !p.isQuiet(quiet, ignored) {
-		if err := sleep.For(ctx, pollEvery); err != nil {
+		if err := retry.Sleep(ctx, pollEvery); err != nil {
 			return fmt.Errorf("wait until the functions are done: %w", err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/chaos/fold"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 const (
@@ -141,7 +141,7 @@ func (a *Agent) answer(ctx context.Context, rw http.ResponseWriter, c Call) erro
 		if err := http.NewResponseController(rw).Flush(); err != nil {
 			return err
 		}
-		if err := sleep.For(ctx, pace); err != nil {
+		if err := retry.Sleep(ctx, pace); err != nil {
 			return err
 		}
 	}

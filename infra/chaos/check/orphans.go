@@ -17,7 +17,7 @@ import (
 
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/infra/chaos/users"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
@@ -92,7 +92,7 @@ func (c *Checker) erase(ctx context.Context, p *users.Person) error {
 			c.expect(false, "deleted", "", "the erasure of %s (status %d) returns %d %.200s after %s", p.ID, a.Status, status, body, erasureTime)
 			return nil
 		}
-		if err := sleep.For(ctx, time.Second); err != nil {
+		if err := retry.Sleep(ctx, time.Second); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/infra/chaos/users"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // waiting is how many queued inputs contain a token.
@@ -77,7 +77,7 @@ func (c *Checker) settle(ctx context.Context, t *users.Session) error {
 			c.expect(false, "stuck", t.ID, "%s %s after the faults ended", waits, wait)
 			return nil
 		}
-		if err := sleep.For(ctx, time.Second); err != nil {
+		if err := retry.Sleep(ctx, time.Second); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/chaos/fold"
 	"github.com/rethread/rethread/infra/chaos/users"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // watchTime is how long a watcher may need to show the thread after the last
@@ -51,7 +51,7 @@ func (c *Checker) agrees(ctx context.Context, s *subject, w *users.Watcher) stri
 		case time.Now().After(deadline):
 			return difference(want, got)
 		}
-		if sleep.For(ctx, 100*time.Millisecond) != nil {
+		if retry.Sleep(ctx, 100*time.Millisecond) != nil {
 			return ""
 		}
 	}

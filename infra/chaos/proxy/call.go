@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/chaos/faults"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // call is one request in the proxy.
@@ -46,7 +46,7 @@ func (c *call) serve(ctx context.Context, rw http.ResponseWriter, kind faults.Ki
 	case faults.Torn:
 		c.torn(rw, got)
 	case faults.Delay:
-		if sleep.For(ctx, time.Duration(c.severity*float64(maxDelay))) != nil {
+		if retry.Sleep(ctx, time.Duration(c.severity*float64(maxDelay))) != nil {
 			return
 		}
 		got.write(rw)

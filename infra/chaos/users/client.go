@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/chaos/ledger"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // M is a JSON object.
@@ -64,7 +64,7 @@ func (w *World) do(ctx context.Context, random *rand.Rand, as *Person, c Call) A
 		if a.Outcome != ledger.Unknown || !c.Repeat || try == maxAttempts || a.isFinal() {
 			return a
 		}
-		if sleep.For(ctx, time.Duration(random.Int64N(int64(rest)))) != nil {
+		if retry.Sleep(ctx, time.Duration(random.Int64N(int64(rest)))) != nil {
 			return a
 		}
 		rest = min(2*rest, mostRest)

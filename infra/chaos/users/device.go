@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/chaos/ledger"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // device is a device of a user, which performs one action after another.
@@ -69,7 +69,7 @@ func (d *device) run(ctx context.Context) {
 				}
 			}
 		}
-		if sleep.For(ctx, time.Duration(d.random.Int64N(int64(maxPause)))) != nil {
+		if retry.Sleep(ctx, time.Duration(d.random.Int64N(int64(maxPause)))) != nil {
 			return
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/rethread/rethread/clients/go/watch"
 	"github.com/rethread/rethread/clients/go/watch/view"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // follower keeps a session current over server-sent events, by the client's rules.
@@ -38,7 +38,7 @@ func (f *follower) run(ctx context.Context) error {
 			return fmt.Errorf("%w: %d", watch.ErrNotFound, status)
 		}
 		_ = err // another stream is opened
-		if err := sleep.For(ctx, reconnect); err != nil {
+		if err := retry.Sleep(ctx, reconnect); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/chaos/fold"
 	"github.com/rethread/rethread/infra/chaos/ledger"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // errAnswer means an unexpected answer.
@@ -117,7 +117,7 @@ func (w *World) Finish(ctx context.Context, within time.Duration) (asked int) {
 		}
 		a := w.do(ctx, random, l.as, l.call)
 		for a.Outcome == ledger.Unknown && !a.isFinal() && time.Now().Before(deadline) {
-			if sleep.For(ctx, mostRest) != nil {
+			if retry.Sleep(ctx, mostRest) != nil {
 				return asked
 			}
 			a = w.do(ctx, random, l.as, l.call)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rethread/rethread/infra/chaos/agent"
 	"github.com/rethread/rethread/infra/chaos/ledger"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // questions are inputs of the demo agent; %s is a token.
@@ -104,7 +104,7 @@ func (d *device) stream(ctx context.Context, t *Session, path, item string) bool
 			return false // a device that does not know its progress falls silent
 		}
 		offset = parseAnswer(a).Data.Offset
-		if sleep.For(ctx, time.Duration(d.random.Int64N(int64(maxPause)))) != nil {
+		if retry.Sleep(ctx, time.Duration(d.random.Int64N(int64(maxPause)))) != nil {
 			return false
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tmaxmax/go-sse"
 
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // maxRequest limits a request, in bytes: agents receive whole histories.
@@ -110,5 +110,5 @@ func (w *wire) pause() error {
 	if w.pace <= 0 {
 		return w.ctx.Err()
 	}
-	return sleep.For(w.ctx, w.pace)
+	return retry.Sleep(w.ctx, w.pace)
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // mustHostWithConcurrency starts functions with a limit of concurrent invocations.
@@ -80,7 +80,7 @@ func (g gate) mustHold(t *testing.T, processes int) {
 		if len(waiting) == processes {
 			return
 		}
-		if err := sleep.For(t.Context(), 5*time.Millisecond); err != nil {
+		if err := retry.Sleep(t.Context(), 5*time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 	}

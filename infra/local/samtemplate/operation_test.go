@@ -12,7 +12,6 @@ import (
 
 	"github.com/rethread/rethread/infra/local/repo"
 	"github.com/rethread/rethread/shared/observe/metrics"
-	"github.com/rethread/rethread/shared/observe/metrics/emf"
 )
 
 // resource is a resource of template.yaml, with the members for operation.
@@ -108,7 +107,7 @@ func TestDashboard(t *testing.T) {
 				t.Errorf("%s %s: %s is not an %s", m.namespace, m.name, value, want)
 			}
 		}
-		if m.namespace == emf.Namespace {
+		if m.namespace == metrics.Namespace {
 			own[metrics.Name(m.name)] = true
 			checkDimensions(t, m)
 		}
@@ -130,8 +129,8 @@ func TestDashboard(t *testing.T) {
 // checkDimensions compares a metric's dimensions with those it is published with.
 func checkDimensions(t *testing.T, m dashboardMetric) {
 	t.Helper()
-	lines, err := emf.Lines(emf.Document{
-		Stack: "${AWS::StackName}", Function: m.dimensions[emf.Function], Values: metrics.Values{metrics.Name(m.name): {1}},
+	lines, err := metrics.Lines(metrics.Document{
+		Stack: "${AWS::StackName}", Function: m.dimensions[metrics.Function], Values: metrics.Values{metrics.Name(m.name): {1}},
 	})
 	if err != nil {
 		t.Fatal(err)

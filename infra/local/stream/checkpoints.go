@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/stream/reader"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // savePause is how long a position may be unsaved. If the host is killed
@@ -82,7 +82,7 @@ func (c *checkpoints) positions(mapping, stream string) *positions {
 
 // savePeriodically saves changes periodically until ctx ends.
 func (c *checkpoints) savePeriodically(ctx context.Context) error {
-	for sleep.For(ctx, savePause) == nil {
+	for retry.Sleep(ctx, savePause) == nil {
 		if err := c.save(); err != nil {
 			return err
 		}

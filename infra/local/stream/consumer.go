@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/rethread/rethread/infra/local/stream/reader"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // consumer processes one shard for a mapping.
@@ -31,7 +31,7 @@ func (c *consumer) feed(ctx context.Context) (closed bool) {
 		}
 		if err != nil {
 			c.opts.Log.WarnContext(ctx, "failed to read a table's stream; retrying", "function", c.function.LogicalID, "error", err)
-			if sleep.For(ctx, rest) != nil {
+			if retry.Sleep(ctx, rest) != nil {
 				return false
 			}
 			rest = min(2*rest, c.opts.MaxPause)

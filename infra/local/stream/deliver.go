@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // Conditions under which records are abandoned, in Lambda's words.
@@ -84,7 +84,7 @@ func (l *lane) pause(ctx context.Context, b batch) []batch {
 		rest = min(2*rest, l.opts.MaxPause)
 	}
 	b.pauses++
-	_ = sleep.For(ctx, rest) // the caller checks ctx
+	_ = retry.Sleep(ctx, rest) // the caller checks ctx
 	return []batch{b}
 }
 

@@ -1,5 +1,6 @@
 // Package problem writes faults as problems (RFC 9457), and maps kinds of faults to
-// HTTP statuses and back, for all transports that send or receive problems.
+// HTTP statuses and back, for all transports that send or receive problems. It is apart from
+// package fault, which the domain imports and which knows no HTTP.
 package problem
 
 import (

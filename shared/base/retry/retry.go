@@ -1,4 +1,5 @@
-// Package retry repeats an operation with a back-off and jitter.
+// Package retry repeats an operation with a back-off and jitter, and waits, but not longer
+// than a context.
 package retry
 
 import (
@@ -6,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 // Policy says how often and how long to retry. The zero value retries at once until
@@ -82,16 +81,16 @@ func (p Policy) wait(ctx context.Context, n int, end time.Time, err error) error
 			return ErrExhausted
 		}
 	}
-	return sleep.For(ctx, delay)
+	return Sleep(ctx, delay)
 }
 
 // delay returns how long to wait after attempt number n, which returned err. Callers
 // that failed together get different delays, so that they do not retry together.
 func (p Policy) delay(n int, err error) time.Duration {
 	if p.After != nil {
-		return min(max(p.After(err), p.First), p.Max) + sleep.Jitter(p.First)
+		return min(max(p.After(err), p.First), p.Max) + Jitter(p.First)
 	}
-	return sleep.Backoff(p.First, p.Max, n)
+	return Backoff(p.First, p.Max, n)
 }
 
 // Reserving returns a context that ends a while before ctx does, if that has a deadline, so

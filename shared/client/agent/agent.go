@@ -9,6 +9,9 @@
 // progress, and each item is completed by an event with its id and a content before
 // Run returns nil. Run returns the error of emit, or the cause of a cancelled
 // context, unchanged; a fault of the agent is an *endpoint.Error.
+//
+// It stands above the kinds of agents, each a package below that knows none of the others, so
+// that only the runner links them all.
 package agent
 
 import (

@@ -1,4 +1,6 @@
-// Package connections sends messages to the clients of an API Gateway WebSocket API.
+// Package connections sends messages to the clients of an API Gateway WebSocket API. It is a
+// package of its own, since boot holds no client of a service's protocol, and no other
+// client here is linked by the same functions.
 package connections
 
 import (

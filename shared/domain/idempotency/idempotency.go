@@ -1,6 +1,6 @@
 // Package idempotency is the domain of the Idempotency-Key header: requests with
 // the same key and body get the same answer for a day, as long as the caller may
-// still see it.
+// still see it. It is what shared/transport/rest and shared/store/idempotency have in common.
 package idempotency
 
 import (

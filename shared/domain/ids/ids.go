@@ -1,5 +1,6 @@
 // Package ids holds the rules for the ids and agent names that callers choose, which
-// end up in keys of the table, in paths of the API and in links.
+// end up in keys of the table, in paths of the API and in links. It stands below all other
+// packages of the domain.
 package ids
 
 import (

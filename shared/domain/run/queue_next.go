@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 const (
@@ -44,7 +44,7 @@ func (n Next) Start(ctx context.Context, userID, sessionID string) (bool, error)
 		if err = n.Hand(ctx, ref); err == nil {
 			return true, nil
 		}
-		if try == handTries || sleep.For(ctx, handPause) != nil {
+		if try == handTries || retry.Sleep(ctx, handPause) != nil {
 			break
 		}
 	}

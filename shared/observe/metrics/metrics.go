@@ -1,6 +1,6 @@
 // Package metrics collects measurements during an invocation: code adds to the recorder
 // in the context, and the sums are written at the end of the invocation. It is
-// independent of the cloud; package emf writes the format of CloudWatch.
+// independent of the cloud; emf.go writes them in the format of CloudWatch.
 package metrics
 
 import (

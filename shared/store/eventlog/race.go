@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/store/keys"
 	"github.com/rethread/rethread/shared/store/records"
 )
@@ -50,7 +50,7 @@ func (r *race) wait(error) time.Duration {
 	}
 	left := max(0, time.Until(r.until))
 	width := time.Duration(float64(windows) * float64(r.took) * float64(left) / float64(r.patience))
-	return min(sleep.Jitter(max(width, raceWindow*r.took)), left)
+	return min(retry.Jitter(max(width, raceWindow*r.took)), left)
 }
 
 // lose ends an attempt whose position was taken. One that followed a remembered head says

@@ -1,6 +1,6 @@
 // Package cursor encodes the positions of lists, for all transports that have pages. A
 // cursor is the store's position with a checksum over it and over the list's selection,
-// so a modified cursor, or one of another list or user, is refused.
+// so a modified cursor, or one of another list or user, is refused. REST, A2A and MCP share it.
 package cursor
 
 import (

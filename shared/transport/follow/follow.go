@@ -9,7 +9,6 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/retry"
-	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -145,7 +144,7 @@ func (f *follower) waitToReconnect(ctx context.Context, failures *int, cause err
 		return fmt.Errorf("%w: %w", errUnreachable, cause)
 	}
 	f.Log.InfoContext(ctx, "a session's connection was lost", "session_id", f.target.SessionID, "error", cause)
-	return sleep.Retry(ctx, 2*firstWait, firstWait<<(maxReconnects+1), *failures)
+	return retry.SleepAfter(ctx, 2*firstWait, firstWait<<(maxReconnects+1), *failures)
 }
 
 // read reads the session's current state from the target's position on.

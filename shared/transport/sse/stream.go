@@ -13,7 +13,6 @@ import (
 	eventstream "github.com/tmaxmax/go-sse"
 
 	"github.com/rethread/rethread/shared/base/retry"
-	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/sse/order"
@@ -156,7 +155,7 @@ func (s *stream) reopen(ctx context.Context) (source *subscription.Subscription,
 	if at, ok := s.order.Cursor(); ok {
 		from = watch.From{Cursor: &at}
 	}
-	if err := sleep.For(ctx, sleep.Jitter(2*s.Retry)); err != nil {
+	if err := retry.Sleep(ctx, retry.Jitter(2*s.Retry)); err != nil {
 		return nil, err
 	}
 	policy := retry.Policy{First: 4 * s.Retry, Max: s.Retry << maxRetries, Tries: maxRetries}

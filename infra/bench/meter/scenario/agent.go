@@ -13,7 +13,7 @@ import (
 	"github.com/tmaxmax/go-sse"
 
 	"github.com/rethread/rethread/infra/bench/prose"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // AgentName is the name under which the agent is configured.
@@ -78,7 +78,7 @@ func (a *Agent) Took() time.Duration {
 func (a *Agent) Await(ctx context.Context, answers int) error {
 	const pollEvery = 5 * time.Millisecond
 	for a.Answers() < answers {
-		if err := sleep.For(ctx, pollEvery); err != nil {
+		if err := retry.Sleep(ctx, pollEvery); err != nil {
 			return fmt.Errorf("wait for the agent: %w", err)
 		}
 	}
@@ -98,7 +98,7 @@ func (a *Agent) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		if err != nil || send(rw, "delta", string(text)) != nil || control.Flush() != nil {
 			return // the caller disconnected
 		}
-		if next := began.Add(time.Duration(n+1) * every); sleep.For(r.Context(), time.Until(next)) != nil {
+		if next := began.Add(time.Duration(n+1) * every); retry.Sleep(r.Context(), time.Until(next)) != nil {
 			return
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // Names of scenarios.
@@ -146,7 +146,7 @@ func (t *trial) push(ctx context.Context) error {
 	all, item := tokens(t.turn, t.Tokens), path[strings.LastIndexByte(path, '/')+1:]+".1" // names its run
 	pushes := t.pushes()
 	for n := range pushes {
-		if err := sleep.For(ctx, t.PushEvery); err != nil {
+		if err := retry.Sleep(ctx, t.PushEvery); err != nil {
 			return err
 		}
 		text := strings.Join(all[n*len(all)/pushes:(n+1)*len(all)/pushes], "")

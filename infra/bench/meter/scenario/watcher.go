@@ -11,7 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // frameLimit is the largest frame of the WebSocket API, in bytes.
@@ -90,7 +90,7 @@ func (w *watcher) send(ctx context.Context, message object) error {
 func (w *watcher) await(ctx context.Context, frames int) error {
 	const pollEvery = 5 * time.Millisecond
 	for w.frames() < frames {
-		if err := sleep.For(ctx, pollEvery); err != nil {
+		if err := retry.Sleep(ctx, pollEvery); err != nil {
 			return fmt.Errorf("wait for frames: %w", err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rethread/rethread/infra/local/stream/pattern"
 	"github.com/rethread/rethread/infra/local/stream/reader"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 const (
@@ -143,7 +143,7 @@ func (o *Redriver) records(ctx context.Context, b batch) ([]events.DynamoDBEvent
 			return out, nil
 		}
 		iterator = page.NextShardIterator
-		if err := sleep.For(ctx, readPause); err != nil {
+		if err := retry.Sleep(ctx, readPause); err != nil {
 			return nil, err
 		}
 	}

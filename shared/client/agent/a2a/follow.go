@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/client/agent/endpoint"
 )
 
@@ -52,7 +52,7 @@ func (c *call) follow(ctx context.Context) error {
 		if c.settled() {
 			return nil
 		}
-		if err := sleep.Retry(ctx, first, first<<pollDoublings, idle); err != nil {
+		if err := retry.SleepAfter(ctx, first, first<<pollDoublings, idle); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (c *call) poll(ctx context.Context) error {
 		if !c.moved && polls == maxStale {
 			return endpoint.NewError(endpoint.CodeProtocol, "the agent did not continue its task")
 		}
-		if err := sleep.For(ctx, first<<min(polls, pollDoublings)); err != nil {
+		if err := retry.Sleep(ctx, first<<min(polls, pollDoublings)); err != nil {
 			return err
 		}
 	}

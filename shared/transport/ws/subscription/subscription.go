@@ -1,6 +1,7 @@
 // Package subscription is the product's own client of the WebSocket API: it
 // watches one session over one connection with the caller's token, so that the
-// same fan-out serves callers of other transports.
+// same fan-out serves callers of other transports. It is apart from package ws, the server,
+// which those transports do not link.
 package subscription
 
 import (

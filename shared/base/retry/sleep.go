@@ -1,5 +1,4 @@
-// Package sleep waits, but not longer than a context.
-package sleep
+package retry
 
 import (
 	"context"
@@ -7,9 +6,9 @@ import (
 	"time"
 )
 
-// For waits for d, or returns the cause of ctx if it ends first. If ctx has ended, it
+// Sleep waits for d, or returns the cause of ctx if it ends first. If ctx has ended, it
 // returns the cause at once, even if there is nothing to wait for.
-func For(ctx context.Context, d time.Duration) error {
+func Sleep(ctx context.Context, d time.Duration) error {
 	if ctx.Err() != nil || d <= 0 {
 		return context.Cause(ctx)
 	}
@@ -23,10 +22,10 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Retry waits for a Backoff before another attempt, or returns the cause of ctx if it
+// SleepAfter waits for a Backoff before another attempt, or returns the cause of ctx if it
 // ends first.
-func Retry(ctx context.Context, first, most time.Duration, failures int) error {
-	return For(ctx, Backoff(first, most, failures))
+func SleepAfter(ctx context.Context, first, most time.Duration, failures int) error {
+	return Sleep(ctx, Backoff(first, most, failures))
 }
 
 // Backoff returns the wait before another attempt: a random time of up to first, which

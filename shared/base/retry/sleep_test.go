@@ -1,4 +1,4 @@
-package sleep_test
+package retry_test
 
 import (
 	"context"
@@ -7,16 +7,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
-func TestFor(t *testing.T) {
+func TestSleep(t *testing.T) {
 	t.Parallel()
 	t.Run("waits for the duration", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			if err := sleep.For(t.Context(), time.Minute); err != nil || time.Since(began) != time.Minute {
+			if err := retry.Sleep(t.Context(), time.Minute); err != nil || time.Since(began) != time.Minute {
 				t.Errorf("%v after %s", err, time.Since(began))
 			}
 		})
@@ -26,22 +26,22 @@ func TestFor(t *testing.T) {
 		why := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(why)
-		if err := sleep.For(ctx, time.Hour); !errors.Is(err, why) {
+		if err := retry.Sleep(ctx, time.Hour); !errors.Is(err, why) {
 			t.Errorf("got %v", err)
 		}
-		if err := sleep.For(ctx, 0); !errors.Is(err, why) {
+		if err := retry.Sleep(ctx, 0); !errors.Is(err, why) {
 			t.Errorf("without a wait: got %v", err)
 		}
 	})
 	t.Run("returns at once if there is nothing to wait for", func(t *testing.T) {
 		t.Parallel()
-		if err := errors.Join(sleep.For(t.Context(), 0), sleep.For(t.Context(), -time.Second)); err != nil {
+		if err := errors.Join(retry.Sleep(t.Context(), 0), retry.Sleep(t.Context(), -time.Second)); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-func TestRetry(t *testing.T) {
+func TestSleepAfter(t *testing.T) {
 	t.Parallel()
 	const first, most = 100 * time.Millisecond, time.Second
 	for failures, longest := range []time.Duration{first, 2 * first, 4 * first, 8 * first, most, most} {
@@ -50,7 +50,7 @@ func TestRetry(t *testing.T) {
 			const tries = 200
 			for range tries {
 				began := time.Now()
-				if err := sleep.Retry(t.Context(), first, most, failures); err != nil {
+				if err := retry.SleepAfter(t.Context(), first, most, failures); err != nil {
 					t.Fatal(err)
 				}
 				waited := time.Since(began)
@@ -61,7 +61,7 @@ func TestRetry(t *testing.T) {
 			}
 		})
 	}
-	if d := sleep.Jitter(0); d != 0 {
+	if d := retry.Jitter(0); d != 0 {
 		t.Errorf("a part of nothing is %s", d)
 	}
 }

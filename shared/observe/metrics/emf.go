@@ -1,7 +1,4 @@
-// Package emf writes metrics in CloudWatch's embedded metric format: lines of JSON in
-// the log that name the metrics they contain
-// (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html).
-package emf
+package metrics
 
 import (
 	"encoding/json"
@@ -10,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
 // Namespace is the namespace of all metrics.
@@ -28,7 +23,9 @@ const (
 // are in further lines.
 const mostValues = 100
 
-// Document holds the measurements of one invocation.
+// Document holds the measurements of one invocation, to be written in CloudWatch's embedded
+// metric format: lines of JSON in the log that name the metrics they contain
+// (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html).
 type Document struct {
 	Time     time.Time
 	Stack    string
@@ -36,7 +33,7 @@ type Document struct {
 	// Route, if not "", is another dimension of the metrics by function. It must
 	// be a route pattern, never a path.
 	Route  string
-	Values metrics.Values
+	Values Values
 	// Properties are searchable members beside the metrics, but not dimensions.
 	Properties []slog.Attr
 }
@@ -61,7 +58,7 @@ type definition struct {
 func Lines(d Document) ([][]byte, error) {
 	var lines [][]byte
 	for left := maps.Clone(d.Values); len(left) > 0; {
-		d.Values = metrics.Values{}
+		d.Values = Values{}
 		for _, name := range slices.Sorted(maps.Keys(left)) {
 			n := min(len(left[name]), mostValues)
 			d.Values[name], left[name] = left[name][:n], left[name][n:]
@@ -94,7 +91,7 @@ func (d Document) members() map[string]any {
 		if name.IsDuration() {
 			def.Unit = "Milliseconds"
 		}
-		if name == metrics.Latency {
+		if name == Latency {
 			own = append(own, def)
 		} else {
 			shared = append(shared, def)

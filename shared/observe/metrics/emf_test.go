@@ -1,4 +1,4 @@
-package emf_test
+package metrics_test
 
 import (
 	"bytes"
@@ -13,24 +13,23 @@ import (
 
 	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/observe/metrics"
-	"github.com/rethread/rethread/shared/observe/metrics/emf"
 )
 
 type fields = map[string]any
 
-func document(values metrics.Values) emf.Document {
-	return emf.Document{Time: time.UnixMilli(1_700_000_000_000), Stack: "rethread", Function: "rethread-Runs", Values: values}
+func document(values metrics.Values) metrics.Document {
+	return metrics.Document{Time: time.UnixMilli(1_700_000_000_000), Stack: "rethread", Function: "rethread-Runs", Values: values}
 }
 
 // mustLines encodes a document and reads the lines as CloudWatch does: every
 // reference must have a target.
-func mustLines(t rapid.TB, d emf.Document) []fields {
+func mustLines(t rapid.TB, d metrics.Document) []fields {
 	t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile("testdata/schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := emf.Lines(d)
+	lines, err := metrics.Lines(d)
 	if err != nil {
 		t.Fatal(err)
 	}
