@@ -15,9 +15,9 @@ import (
 	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/client/tracing"
 	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/compaction"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/receiver"
-	"github.com/rethread/rethread/shared/store/compaction"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )

@@ -31,7 +31,7 @@ func (d Deps) FrontEnd() (frontend.Config, error) {
 		Sessions: d.Store.Sessions, Rewinds: d.Store.History, Runs: d.Store.Runs, Agents: d, Grants: d.Store.Shares,
 		StartRun: d.StartRun(),
 		Watch:    follow.Socket(endpoint, http.DefaultClient),
-		Streams:  d.Store.Usage, StreamTurn: turn, Unseen: d.Store.Unseen,
+		Streams:  d.Store.Usage, StreamTurn: turn, Unseen: d.Store.Watching,
 		Log: d.Log, Now: time.Now, NewID: newOrderedID, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
 	}, nil
 }

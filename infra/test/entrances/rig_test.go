@@ -124,7 +124,7 @@ func newSystemOver(t testing.TB, engine table.Engine, log *slog.Logger) *system 
 	})
 	front := frontend.Config{
 		Sessions: s.store.Sessions, Rewinds: s.store.History, Runs: s.store.Runs, Agents: agents{}, Grants: s.store.Shares, StartRun: noWorker,
-		Watch: noSocket, Unseen: s.store.Unseen, Log: log, Now: s.clock.now, NewID: uuid.NewString,
+		Watch: noSocket, Unseen: s.store.Watching, Log: log, Now: s.clock.now, NewID: uuid.NewString,
 	}
 	s.a2a = a2a.New(front, a2a.Config{Tasks: s.store.Tasks, Links: s.store.Tasks, Push: s.store.Pushes, CheckURL: func(string) error { return nil }})
 	s.agui, s.aisdk, s.openai = agui.New(front), aisdk.New(front), openresponses.New(front, agents{})

@@ -69,7 +69,7 @@ func New(t testing.TB, handler func(frontend.Config) http.Handler, text string) 
 	})
 	r.Store = stores.New(engine, stores.WithQuotas(quota.Limits{Streams: maxStreams}), stores.WithClock(r.now))
 	serve := handler(frontend.Config{
-		Sessions: r.Store.Sessions, Rewinds: r.Store.History, Runs: crashing{r.Store.Runs, &r.crashes}, Agents: agents{}, Grants: r.Store.Shares, Streams: r.Store.Usage, Unseen: r.Store.Unseen,
+		Sessions: r.Store.Sessions, Rewinds: r.Store.History, Runs: crashing{r.Store.Runs, &r.crashes}, Agents: agents{}, Grants: r.Store.Shares, Streams: r.Store.Usage, Unseen: r.Store.Watching,
 		StartRun: r.start,
 		Watch:    r.watch, Log: slog.New(slog.DiscardHandler), Now: r.now, NewID: uuid.NewString,
 		CheckEvery: 500 * time.Millisecond, KeepAlive: time.Second,

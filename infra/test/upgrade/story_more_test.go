@@ -173,7 +173,7 @@ func (w *teller) protocols() {
 		user: alice, method: http.MethodPost, path: "/api/tasks", header: map[string]string{"A2A-Version": "1.0"},
 		body: fmt.Sprintf(`{"id":"saved","contextId":%q,"status":{"state":"TASK_STATE_COMPLETED"}}`, session),
 	})
-	if err := w.store.Unseen.NoteUnseen(w.t.Context(), "runs", "a-run"); err != nil {
+	if err := w.store.Watching.NoteUnseen(w.t.Context(), "runs", "a-run"); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -3,7 +3,7 @@ package eventlog
 import (
 	"context"
 
-	"github.com/rethread/rethread/shared/store/compaction"
+	"github.com/rethread/rethread/shared/domain/compaction"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )

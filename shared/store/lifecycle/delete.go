@@ -56,6 +56,22 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 	return s.purgeInTime(ctx, h.Log)
 }
 
+// deleteWrites returns the writes that belong to a session's deletion.
+func (s *Store) deleteWrites(ctx context.Context, h *sessions.Header) ([]table.Write, error) {
+	var writes []table.Write
+	if h.Retention > 0 {
+		writes = append(writes, table.Delete(keys.TimerKey(h.Log)))
+	}
+	for _, d := range s.dependents {
+		writes = append(writes, d.Deleting(Deletion{Session: h.Ref(), Made: max(h.Created, h.Imported), KeyedBy: h.KeyedBy})...)
+	}
+	count, counts, err := s.sessions.CountDeleted(ctx, h)
+	if counts {
+		writes = append(writes, count)
+	}
+	return writes, err
+}
+
 // remove is the transaction that deletes a session; header is what becomes of its header and
 // what is written along with it.
 func (s *Store) remove(ctx context.Context, h *sessions.Header, header ...table.Write) error {

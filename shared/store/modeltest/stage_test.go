@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/storetest"
-	"github.com/rethread/rethread/shared/store/compaction"
+	"github.com/rethread/rethread/shared/domain/compaction"
 	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/sweep"
 	"github.com/rethread/rethread/shared/store/table"

@@ -21,7 +21,6 @@ import (
 	"github.com/rethread/rethread/shared/store/subscriptions"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/tasks"
-	"github.com/rethread/rethread/shared/store/unseen"
 	"github.com/rethread/rethread/shared/store/usage"
 	"github.com/rethread/rethread/shared/store/watching"
 )
@@ -46,7 +45,6 @@ type Store struct {
 	Automations   *deliveries.Automations
 	Pushes        *deliveries.Pushes
 	Keys          *deliveries.SigningKeys
-	Unseen        *unseen.Store
 
 	engine   table.Engine
 	settings settings
@@ -111,7 +109,6 @@ func combine(engine table.Engine, in settings) *Store {
 		Automations:   deliveries.NewAutomations(base, in.codec, waiting),
 		Pushes:        deliveries.NewPushes(base, all, waiting),
 		Keys:          deliveries.NewSigningKeys(base),
-		Unseen:        unseen.New(base),
 		engine:        engine,
 		settings:      in,
 	}

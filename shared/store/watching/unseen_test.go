@@ -1,4 +1,4 @@
-package unseen_test
+package watching_test
 
 import (
 	"testing"
@@ -14,13 +14,13 @@ func TestUnseen(t *testing.T) {
 	s := fixture.Store(t, stores.WithClock(func() time.Time { return now }))
 	want := func(run string) {
 		t.Helper()
-		if got, err := s.Unseen.Unseen(t.Context(), "s"); got != run || err != nil {
+		if got, err := s.Watching.Unseen(t.Context(), "s"); got != run || err != nil {
 			t.Errorf("got %q %v, want %q", got, err, run)
 		}
 	}
 	want("")
 	for _, run := range []string{"r1", "r2"} {
-		if err := s.Unseen.NoteUnseen(t.Context(), "s", run); err != nil {
+		if err := s.Watching.NoteUnseen(t.Context(), "s", run); err != nil {
 			t.Fatal(err)
 		}
 		want(run)
@@ -29,7 +29,7 @@ func TestUnseen(t *testing.T) {
 	want("")
 	now = now.Add(-time.Minute)
 	want("r2")
-	if err := s.Unseen.ForgetUnseen(t.Context(), "s"); err != nil {
+	if err := s.Watching.ForgetUnseen(t.Context(), "s"); err != nil {
 		t.Fatal(err)
 	}
 	want("")

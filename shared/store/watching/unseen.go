@@ -1,19 +1,19 @@
-// Package unseen notes the run without whose output a reader got the messages of a
-// session, because it was in progress. A reader that asks for the stream when the run has
-// ended gets its output then.
-package unseen
+package watching
 
 import (
 	"context"
 	"fmt"
 	"time"
 
-	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// lifetime is how long a note counts: a page asks for the stream right after the messages.
-const lifetime = 15 * time.Minute
+// A reader may get the messages of a session without the output of a run that is in
+// progress. The run is noted then: a reader that asks for the stream when the run has ended
+// gets its output.
+
+// noteTime is how long a note counts: a page asks for the stream right after the messages.
+const noteTime = 15 * time.Minute
 
 // note is the run of a session. The table may take days to remove an expired one, so
 // readers check the time themselves.
@@ -26,16 +26,10 @@ type note struct {
 
 func noteKey(sessionID string) table.Key { return table.NewKey("RU#"+sessionID, "RUN") }
 
-// Store stores notes. It is safe for concurrent use.
-type Store struct{ records.Base }
-
-// New returns the store of a table.
-func New(base records.Base) *Store { return &Store{base} }
-
 // NoteUnseen notes a run of a session, instead of an earlier one.
 func (s *Store) NoteUnseen(ctx context.Context, sessionID, runID string) error {
 	k := noteKey(sessionID)
-	err := s.DB.Put(ctx, note{PK: k.PK, SK: k.SK, Run: runID, Expires: s.Now().Add(lifetime).Unix()})
+	err := s.DB.Put(ctx, note{PK: k.PK, SK: k.SK, Run: runID, Expires: s.Now().Add(noteTime).Unix()})
 	if err != nil {
 		return fmt.Errorf("note a run whose output was not shown: %w", err)
 	}

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/property"
+	"github.com/rethread/rethread/shared/domain/compaction"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/compaction"
 )
 
 // reading is what a page reads of a log: the entries of some spans, in order.
