@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rethread/rethread/shared/base/fault"
 )
@@ -115,6 +116,20 @@ func (o Object) RequiredText(name string) (string, error) {
 		return "", err
 	}
 	return o.Text(name)
+}
+
+// Choice reads a string that is one of a few; the first is the default.
+func (o Object) Choice(name string, words ...string) (string, error) {
+	word, err := o.Text(name)
+	switch {
+	case err != nil:
+		return "", err
+	case !o.Has(name):
+		return words[0], nil
+	case !slices.Contains(words, word):
+		return "", o.refuse(fault.Invalid, o.Pointer(name), "must be one of %s", strings.Join(words, ", "))
+	}
+	return word, nil
 }
 
 // Boolean reads true or false.

@@ -90,3 +90,24 @@ func TestObject_faults(t *testing.T) {
 func braced(kind fault.Cause, at, format string, args ...any) *fault.Error {
 	return fault.Field(kind, at, "{"+format+"}", args...)
 }
+
+func TestObject_Choice(t *testing.T) {
+	t.Parallel()
+	o, err := jsonx.ParseObject([]byte(`{"a":"two","b":"three","c":"","d":null,"e":2}`), "/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"a": "two", "absent": "one", "b": "/x/b must be one of one, two", "c": "/x/c must be one of one, two",
+		"d": "/x/d must be a string", "e": "/x/e must be a string",
+	} {
+		got, err := o.Choice(name, "one", "two")
+		var f *fault.Error
+		if errors.As(err, &f) {
+			got = f.Violations[0].Pointer + " " + f.Violations[0].Detail
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/fault"
@@ -54,19 +53,4 @@ func (o Object) ExpectedSeq() (*int64, error) {
 		err = FieldFault(fault.Invalid, o.Pointer(name), "must not be negative")
 	}
 	return seq, err
-}
-
-// Choice reads an optional member with one of a few values; the first is the
-// default.
-func (o Object) Choice(name string, words ...string) (string, error) {
-	word, err := o.Text(name)
-	switch {
-	case err != nil:
-		return "", err
-	case !o.Has(name):
-		return words[0], nil
-	case !slices.Contains(words, word):
-		return "", FieldFault(fault.Invalid, o.Pointer(name), "must be %s", strings.Join(words, " or "))
-	}
-	return word, nil
 }

@@ -68,7 +68,7 @@ func ParseRequest(body []byte) (r Request, err error) {
 	if r.MessageID, err = o.Text("messageId"); err != nil {
 		return r, err
 	}
-	trigger, err := conversation.Choice(o, "trigger", "submit-message", "regenerate-message")
+	trigger, err := o.Choice("trigger", "submit-message", "regenerate-message")
 	if err != nil {
 		return r, err
 	}

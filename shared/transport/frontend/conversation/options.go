@@ -1,10 +1,6 @@
 package conversation
 
 import (
-	"slices"
-	"strings"
-
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
 )
@@ -32,26 +28,12 @@ func ParseOptions(of jsonx.Object) (own jsonx.Object, out Options, err error) {
 	if own, err = of.Object("rethread"); err != nil {
 		return own, out, err
 	}
-	active, err := Choice(own, "on_active", string(run.Reject), string(run.CancelAndMerge), string(run.Enqueue))
+	active, err := own.Choice("on_active", string(run.Reject), string(run.CancelAndMerge), string(run.Enqueue))
 	if err != nil {
 		return own, out, err
 	}
 	out.OnActive = run.OnActive(active)
-	diverges, err := Choice(own, "on_divergence", "rewind", "append")
+	diverges, err := own.Choice("on_divergence", "rewind", "append")
 	out.Append = diverges == "append"
 	return own, out, err
-}
-
-// Choice reads an optional member with one of some values; the first is the default.
-func Choice(o jsonx.Object, name string, values ...string) (string, error) {
-	value, err := o.Text(name)
-	switch {
-	case err != nil:
-		return "", err
-	case value == "":
-		return values[0], nil
-	case !slices.Contains(values, value):
-		return "", fault.Field(fault.Invalid, o.Pointer(name), "must be one of: %s", strings.Join(values, ", "))
-	}
-	return value, nil
 }

@@ -3,7 +3,6 @@ package responsesconvert
 import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
 
 type checkFunc func(o jsonx.Object, name string) error
@@ -55,7 +54,7 @@ func integer(least, most int64) checkFunc {
 
 func oneOf(values ...string) checkFunc {
 	return func(o jsonx.Object, name string) error {
-		_, err := conversation.Choice(o, name, values...)
+		_, err := o.Choice(name, values...)
 		return err
 	}
 }

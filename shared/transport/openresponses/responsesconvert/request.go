@@ -13,7 +13,6 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/ids"
 	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/transport/frontend/conversation"
 )
 
 // Codes of faults, as OpenAI's API has them.
@@ -116,11 +115,11 @@ func (r *Request) takeTarget(o jsonx.Object) (err error) {
 	if err != nil {
 		return err
 	}
-	active, err := conversation.Choice(own, "on_active", string(run.Reject), string(run.CancelAndMerge), string(run.Enqueue))
+	active, err := own.Choice("on_active", string(run.Reject), string(run.CancelAndMerge), string(run.Enqueue))
 	if err != nil {
 		return err
 	}
-	diverges, err := conversation.Choice(own, "on_divergence", string(Fork), string(Rewind), string(Refuse))
+	diverges, err := own.Choice("on_divergence", string(Fork), string(Rewind), string(Refuse))
 	r.OnActive, r.OnDivergence = run.OnActive(active), Divergence(diverges)
 	return err
 }
