@@ -158,17 +158,20 @@ Or walk.
 ride("${city}");
 \`\`\``;
   api.append(root.id, 'ask', saying('user', 'Is 2**3 = **8**?'));
-  api.append(root.id, 'ask', saying('demo', text('Lisbon', '9')));
+  const call = { id: 'c', name: 'look_up', args: {} };
+  api.append(root.id, 'ask', having('demo', { function_call: call }));
+  api.append(root.id, 'ask', saying('demo', text('Lisbon', '9 euros')));
   api.append(forked.id, 'other', saying('user', 'Is 2**3 = **8**?'));
-  api.append(forked.id, 'other', saying('demo', text('Porto', '7')));
+  api.append(forked.id, 'other', saying('demo', text('Porto', '7 pounds')));
   serveForks(api, root, forked);
   page.open(`/compare?left=${root.id}&right=${forked.id}`);
   await waitFor(() => expect(pairs()).toHaveLength(1));
   const [pair] = pairs();
   expect(texts(pair, 'left')[0]).toBe('Question: Is 2**3 = **8**?'); // as it was written
+  expect(texts(pair, 'right')[1]).toBe('Arguments: No such call');
   for (const [column, tag, words] of [
-    ['left', 'del', ['Lisbon', '9', 'Lisbon', 'Lisbon']],
-    ['right', 'ins', ['Porto', '7', 'Porto', 'Porto']],
+    ['left', 'del', ['Lisbon', '9', ' ', 'euros', 'Lisbon', 'Lisbon']],
+    ['right', 'ins', ['Porto', '7', ' ', 'pounds', 'Porto', 'Porto']],
   ] as const) {
     const answer = pair?.querySelector(`[data-column=${column}] .markdown`);
     expect(answer?.textContent).not.toMatch(/[*~|\x60#]/);

@@ -56,7 +56,7 @@ function* textsIn(root: HTMLElement): Generator<Text, undefined> {
 }
 
 function markNode(text: Text, column: Column): void {
-  if (text.data.trim() === '') return; // there may be no element here, as between a table's rows
+  if (/^\s*\n\s*$/.test(text.data)) return; // between blocks, or a table's rows
   const node = text.parentElement?.closest('math') ?? text;
   if (node.parentElement?.classList.contains('differs')) return; // a formula is marked once
   const around = document.createElement(column === 'left' ? 'del' : 'ins');

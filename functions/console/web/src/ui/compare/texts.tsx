@@ -69,7 +69,7 @@ function Pair({ label, left, right, code = false, show }: PairProps) {
       ).map(([column, text]) => (
         <section key={column} class="compare-text" data-column={column} data-code={code}>
           <h3>{label}</h3>
-          {text === null && <i>No such turn</i>}
+          {text === null && <i>{code ? 'No such call' : 'No such turn'}</i>}
           {text === '' && <i>Empty</i>}
           {text && show(column, text)}
         </section>
