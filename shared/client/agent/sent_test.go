@@ -18,13 +18,13 @@ import (
 func TestRequests_are_told_before_they_are_sent(t *testing.T) {
 	k := &kinds{t: t}
 	k.url = agenttest.Serve(t, k)
-	d := mustConfig(t, strings.ReplaceAll(`{"http":{"type":"http","url":"URL/http?key=secret"},`+
+	d := mustConfig(t, strings.ReplaceAll(`{"http":{"type":"http","url":"URL/http?key=secret"},"root":{"type":"http","url":"URL?key=secret"},`+
 		`"chat":{"type":"chat_completions","url":"URL/models","model":"m","system":"Be kind."},`+
 		`"responses":{"type":"responses","url":"URL/models","model":"m","system":"Be kind."},`+
 		`"ag_ui":{"type":"ag_ui","url":"URL/ag_ui"},"a2a":{"type":"a2a","url":"URL/a2a"},"a2a 0.3":{"type":"a2a","url":"URL/old"},`+
 		`"adk":{"type":"adk","url":"URL","app":"trips"}}`, "URL", k.url), nil)
 	paths := map[string][]string{
-		"http": {"POST /http"}, "chat": {"POST /models/chat/completions"}, "responses": {"POST /models/responses"},
+		"http": {"POST /http"}, "root": {"POST /"}, "chat": {"POST /models/chat/completions"}, "responses": {"POST /models/responses"},
 		"ag_ui": {"POST /ag_ui"}, "a2a": {"POST /a2a/rpc"}, "a2a 0.3": {"POST /old/rpc"},
 	}
 	cases := 0
@@ -50,7 +50,7 @@ func TestRequests_are_told_before_they_are_sent(t *testing.T) {
 			t.Errorf("%s: told of %q, want %q", kind, asked, want)
 		}
 	}
-	if cases != 7 {
-		t.Errorf("%d kinds, want 7", cases)
+	if cases != 8 {
+		t.Errorf("%d agents, want 8", cases)
 	}
 }

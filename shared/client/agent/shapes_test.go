@@ -69,7 +69,7 @@ func (k *kinds) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	var call struct{ ID json.RawMessage }
 	answer := ""
 	switch path := r.URL.Path; {
-	case path == "/http":
+	case path == "/http" || path == "/":
 		answer = `{"events":[{"content":{"parts":[{"text":"yes"}]}}]}`
 	case path == "/models/chat/completions":
 		answer = `{"choices":[{"message":{"role":"assistant","content":"yes"},"finish_reason":"stop"}]}`

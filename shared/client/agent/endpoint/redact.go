@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"strings"
@@ -25,7 +26,7 @@ func (e *Endpoint) path() string {
 	if err != nil {
 		return ""
 	}
-	return e.Redact(u.EscapedPath())
+	return e.Redact(cmp.Or(u.EscapedPath(), "/"))
 }
 
 // minSecret is the minimum length of a header's value to be redacted, in bytes.
