@@ -2,6 +2,7 @@
 
 import type { Locator, Page } from '@playwright/test';
 import { boxOf } from '../support/boxes.ts';
+import { menu } from '../support/rewinding.ts';
 import { ALL, onScreens } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
 import { CONTENT, talk } from '../support/wide-content.ts';
@@ -79,6 +80,45 @@ for (const width of WIDTHS) {
     });
   });
 }
+
+test('dialogs about long names and questions stay on a phone', async ({ console, api, page }) => {
+  const long = 'Ponte-Vasco-da-Gama/'.repeat(9);
+  const { id } = await api.createSession({ name: long });
+  await api.say(id, ['One', 'First.'], [long, 'Second.'], ['Three', 'Third.']);
+  await page.setViewportSize({ width: 375, height: 700 });
+  await console.signIn(`/s/${id}`);
+  const openings: [string, () => Promise<void>][] = [
+    ['Fork from before', () => menu(page, long, 'Fork from before this question')],
+    ['Rewind to before', () => menu(page, long, 'Rewind to before this question')],
+    [
+      'Ask again from here',
+      async () => {
+        await page.goto(`${console.url}/console/s/${id}/turns`);
+        await page.locator('summary').filter({ hasText: long }).click();
+        await page.getByRole('button', { name: 'Ask again from here' }).click();
+        await expect(page.getByTestId('plan')).toContainText('Fork of Ponte');
+      },
+    ],
+  ];
+  for (const [name, open] of openings) {
+    await open();
+    const dialog = page.getByRole('dialog', { name });
+    await expect(dialog).toContainText('Ponte-Vasco');
+    const wider = await dialog.evaluate((element) =>
+      [element, ...element.querySelectorAll('*')]
+        .filter((one) => getComputedStyle(one).overflowX !== 'hidden' && !one.matches('input'))
+        .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
+        .map((one) => one.outerHTML.slice(0, 100)),
+    );
+    expect(wider, name).toEqual([]);
+    const box = await boxOf(dialog);
+    expect(box.x, name).toBeGreaterThanOrEqual(0);
+    expect(box.x + box.width, name).toBeLessThanOrEqual(375);
+    await page.keyboard.press('Escape');
+    await expect(dialog).toBeHidden();
+  }
+  await fits(page, 375);
+});
 
 onScreens(ALL, ({ openList }) => {
   test('a missing session leaves a way to the others', async ({ console, api, page, faults }) => {
