@@ -2,8 +2,8 @@
 // code uses them through the interfaces of the domain; nothing else calls DynamoDB.
 //
 // The table has two string keys, PK and SK, and one index, "activity", with the keys
-// GPK and GSK. Each package builds the keys of its own items, and no other package
-// does.
+// GPK and GSK. Package keys builds the keys of the items that belong to sessions, all
+// other packages those of their own items.
 //
 //	item                          PK           SK
 //	session header                S#session    HEAD

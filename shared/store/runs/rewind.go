@@ -34,8 +34,10 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 		return session.Rewound{}, err
 	}
 	w := &history.Rewinding{S: s.history, H: h, Head: head}
-	w.End = func(ctx context.Context, head eventlog.Head) (*history.Ending, eventlog.Head, error) {
-		return s.cancelFor(ctx, h, head, active, r)
+	if active != nil || h.QueueVersion > 0 {
+		w.End = func(ctx context.Context, head eventlog.Head) (*history.Ending, eventlog.Head, error) {
+			return s.cancelFor(ctx, h, head, active, r)
+		}
 	}
 	out, err := w.Run(ctx, r)
 	return out, s.sessions.NotFoundIfDeleted(ctx, h, err)

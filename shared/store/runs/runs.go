@@ -40,22 +40,27 @@ type ActiveRun struct {
 	Agent    string   `dynamodbav:"agent"`
 	Mode     run.Mode `dynamodbav:"md"`
 	Started  int64    `dynamodbav:"ct"`
-	Position int64    `dynamodbav:"at"` // position of its input
-	Worker   string   `dynamodbav:"w,omitempty"`
-	Lease    int64    `dynamodbav:"le"`           // expiry in epoch milliseconds
+	Position int64    `dynamodbav:"at"`           // position of its input
 	Chain    []string `dynamodbav:"tc,omitempty"` // the automations that led to it
 	Slot     bool     `dynamodbav:"sl,omitempty"` // whether it occupies one of its user's slots
 	Taken    int64    `dynamodbav:"tk,omitempty"` // how many events of its input were accepted before it began
 	Queued   bool     `dynamodbav:"qd,omitempty"` // whether it was queued
 	Kept     bool     `dynamodbav:"kp,omitempty"` // whether it is kept if it fails or is cancelled
 	Waited   int64    `dynamodbav:"qt,omitempty"` // when its input was queued
-	Trace    string   `dynamodbav:"tr,omitempty"` // of its worker
+	GPK      string   `dynamodbav:"GPK"`
+	GSK      string   `dynamodbav:"GSK"`
+	Claim
+}
+
+// Claim is the worker that executes a run, and for how long.
+type Claim struct {
+	Worker string `dynamodbav:"w,omitempty"`
+	Lease  int64  `dynamodbav:"le"`           // expiry in epoch milliseconds
+	Trace  string `dynamodbav:"tr,omitempty"` // of the worker
 	// Continuation is the number of workers that were lost before this one, and
 	// Continuations how many may be.
-	Continuation  int    `dynamodbav:"cn,omitempty"`
-	Continuations int    `dynamodbav:"cm,omitempty"`
-	GPK           string `dynamodbav:"GPK"`
-	GSK           string `dynamodbav:"GSK"`
+	Continuation  int `dynamodbav:"cn,omitempty"`
+	Continuations int `dynamodbav:"cm,omitempty"`
 }
 
 // runShards spreads the active runs over index partitions, each of which accepts

@@ -140,7 +140,7 @@ func (b *runStart) prepare(ctx context.Context) error {
 	now, k := b.s.Millis(), keys.RunKey(b.h.Log)
 	b.run = &ActiveRun{
 		PK: k.PK, SK: k.SK, ID: b.start.RunID, User: b.h.User, Session: b.h.ID(), Agent: b.start.Agent,
-		Mode: b.start.Mode, Started: now, Lease: now + b.s.lease.Milliseconds(), Chain: b.start.Chain,
+		Mode: b.start.Mode, Started: now, Claim: Claim{Lease: now + b.s.lease.Milliseconds()}, Chain: b.start.Chain,
 		GPK: runIndexPK(b.h.Log), GSK: keys.ActivitySK(now, b.h.Log), Slot: b.s.slots.usage.Quotas.Runs > 0, Taken: int64(len(b.input) - len(b.start.Input)),
 		Kept: b.start.OnFailed == run.Keep, Waited: b.start.QueuedTime,
 	}
