@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/boot/deliveries"
 	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/client/tracing"
@@ -52,7 +53,7 @@ func wire(d boot.Deps) (any, error) {
 	if pace.First, err = boot.Duration("DELIVERY_BACKOFF", pace.First, time.Millisecond); err != nil {
 		return nil, err
 	}
-	return boot.Deliver(&delivery.Scheduler{
+	return batch.Deliver(&delivery.Scheduler{
 		Worker: worker(d, issuer, pace), Lanes: d.Store.Lanes, Waker: queue, Discard: queue,
 		DirectTimeout: promptAnswer, LaneTimeout: outbound.DefaultTimeout, MaxDirectAge: behind, PassTime: turnTime, Lease: turnLease,
 		NewID: uuid.NewString, Log: d.Log,

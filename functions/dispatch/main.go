@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/boot/deliveries"
 	"github.com/rethread/rethread/shared/client/eventbus"
 	"github.com/rethread/rethread/shared/domain/automation"
@@ -29,6 +30,6 @@ func wire(d boot.Deps) (any, error) {
 	if name := os.Getenv(busVariable); name != "" {
 		bus = eventbus.New(d.AWS, name)
 	}
-	dispatch := boot.Dispatch(d.Store.Watching.Notifications, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, bus, d.Log)
-	return boot.StartingQueued(dispatch, d.NextQueued(), d.Log), nil
+	dispatch := batch.Dispatch(d.Store.Watching.Notifications, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, bus, d.Log)
+	return batch.StartingQueued(dispatch, d.NextQueued(), d.Log), nil
 }

@@ -1,6 +1,10 @@
 // Package boot wires a function at its cold start: configuration from the
 // environment, a logger, one client of each service, and the adapter between
-// Lambda's events and the handlers.
+// Lambda's events and the handlers: requests (http.go, path.go, streaming.go), callers
+// (identity.go, authorizer.go), and around each invocation its log line, metrics and trace
+// (observe.go and the files named after it, measure.go, capacity.go). Batches of changes
+// and messages are handled by package batch; what few functions need is wired in their
+// main.go.
 package boot
 
 import (

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/client/tracing"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -64,12 +65,12 @@ func (o Observer) Around(handler any) any {
 		return around(o, aboutCaller, done[events.APIGatewayCustomAuthorizerResponse], h)
 	case StreamHandler:
 		return o.aroundStream(h)
-	case FanoutHandler:
+	case batch.ChangesHandler:
 		o.gathered = &gathered{}
 		return around(o, aboutChanges, done[events.DynamoDBEventResponse], h)
 	case PostHandler:
 		return around(o, aboutPart, done[watch.Posted], h)
-	case DeliverHandler:
+	case batch.DeliverHandler:
 		return around(o, aboutDeliveries, done[events.SQSEventResponse], h)
 	case func(context.Context, run.Ref) error:
 		observed := around(o, aboutRun, done[struct{}], func(ctx context.Context, job Job) (struct{}, error) {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/observe/logs"
 	"github.com/rethread/rethread/shared/observe/metrics"
@@ -212,7 +213,7 @@ func TestObserverOfWorkInTheBackground(t *testing.T) {
 		handle := o.Around(func(ctx context.Context, _ events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 			metrics.Count(ctx, metrics.FramesPushed, 1)
 			return events.DynamoDBEventResponse{}, failure
-		}).(boot.FanoutHandler)
+		}).(batch.ChangesHandler)
 		batches := 0
 		for ; o.metrics.Len() == 0 && batches < 100; batches++ {
 			if _, err := handle(invoked(t), events.DynamoDBEvent{}); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
@@ -32,7 +33,7 @@ func StartPost() {
 // Post sends parts, and leaves time to report failures.
 func Post(by *watch.Poster) PostHandler {
 	return func(ctx context.Context, part watch.Part) (watch.Posted, error) {
-		ctx, cancel := timeToAnswer(ctx)
+		ctx, cancel := batch.TimeToAnswer(ctx)
 		defer cancel()
 		return by.Post(ctx, part)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 	"github.com/rethread/rethread/shared/client/tokens"
 	"github.com/rethread/rethread/shared/client/tracing"
@@ -38,7 +39,7 @@ type Job struct {
 // function's end, Lambda delivers the event again.
 func Runner(w *run.Worker) func(context.Context, run.Ref) error {
 	return func(ctx context.Context, ref run.Ref) error {
-		working, cancel := timeToAnswer(ctx)
+		working, cancel := batch.TimeToAnswer(ctx)
 		defer cancel()
 		err := w.Execute(working, ref)
 		if err != nil {
@@ -133,4 +134,9 @@ func (d Deps) Obeys(agent string) map[string]bool {
 // session's user answers.
 func (d Deps) ClientTools(agent string) []string {
 	return d.agents.ClientTools(agent)
+}
+
+// NextQueued begins queued runs and hands them to the runner.
+func (d Deps) NextQueued() batch.QueuedStarter {
+	return run.Next{Store: d.Store.Runs, Hand: d.StartRun()}.Start
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/rethread/rethread/shared/boot/batch"
 )
 
 // Chore is one task of the sweeper.
@@ -49,7 +51,7 @@ func (d Deps) startQueues() func(context.Context) (int, error) {
 // Lambda counts it for the alarm.
 func Sweeper(chores []Chore, log *slog.Logger) func(context.Context) error {
 	return func(ctx context.Context) error {
-		ctx, cancel := timeToAnswer(ctx)
+		ctx, cancel := batch.TimeToAnswer(ctx)
 		defer cancel()
 		var failures []error
 		done := make([]slog.Attr, 0, len(chores))

@@ -28,7 +28,7 @@ import (
 	"github.com/rethread/rethread/infra/local/stream/reader"
 	"github.com/rethread/rethread/infra/local/websocket"
 	"github.com/rethread/rethread/infra/test/dynamotest"
-	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/client/connections"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -50,7 +50,7 @@ type watched struct {
 	log   atomic.Value  // the session's log, once it has a message
 
 	handle  ws.Handler
-	fanout  boot.FanoutHandler
+	fanout  batch.ChangesHandler
 	sse     sse.Handler
 	expires string
 }
@@ -111,7 +111,7 @@ func newWatched(t *testing.T) *watched {
 		Gate:          access.NewGate(w.store.Shares, time.Now, log),
 		Subscriptions: w.store.Subscriptions, Feed: w.store.Watching, Pusher: pusher, Log: log, Now: time.Now,
 	})
-	w.fanout = boot.Fanout(w.news, watch.NewFanout(w.store.Subscriptions, pusher, log, time.Now), log)
+	w.fanout = batch.Fanout(w.news, watch.NewFanout(w.store.Subscriptions, pusher, log, time.Now), log)
 	w.sse = sse.New(sse.Config{URL: w.url, Client: http.DefaultClient, Log: log, Now: time.Now})
 	w.readStream(t, table)
 	return w

@@ -19,7 +19,7 @@ import (
 	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/local/repo"
 	"github.com/rethread/rethread/infra/local/samtemplate"
-	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/store/records"
@@ -65,7 +65,7 @@ func TestQueueRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				q, log := &refusing{refusals: test.refusals}, newLog()
-				dispatch := boot.Dispatch(readItem, &delivery.Dispatcher{Targets: q, Queue: q}, nil, slog.New(slog.DiscardHandler))
+				dispatch := batch.Dispatch(readItem, &delivery.Dispatcher{Targets: q, Queue: q}, nil, slog.New(slog.DiscardHandler))
 				log.add("shard", "unreadable", "a", "unreadable", "b")
 				r := mustRun(t, log, dispatchMapping(t), func(ctx context.Context, c call) (*lambda.Result, error) {
 					answer, err := dispatch(ctx, changesOf(c))

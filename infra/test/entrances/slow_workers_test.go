@@ -22,6 +22,7 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
@@ -111,7 +112,7 @@ func attributeOf(value types.AttributeValue) events.DynamoDBAttributeValue {
 }
 
 // inParts processes a batch as Lambda does: from the first record that failed on, again.
-func inParts(batch events.DynamoDBEvent, handle boot.FanoutHandler) func(context.Context) error {
+func inParts(batch events.DynamoDBEvent, handle batch.ChangesHandler) func(context.Context) error {
 	return func(ctx context.Context) error {
 		response, err := handle(ctx, batch)
 		if err != nil || len(response.BatchItemFailures) == 0 {
@@ -164,7 +165,7 @@ func fansOut(t *testing.T, s *system, engine table.Engine) (func(context.Context
 		fixture.Subscribe(t, s.store, fixture.Subscription(sessionOf(n), fmt.Sprint("c-", n), alice, ""))
 	}
 	to := &reached{}
-	handle := boot.Fanout(s.store.WatchMessages, watch.NewFanout(s.store.Subscriptions, to, discarded(), s.clock.now), discarded())
+	handle := batch.Fanout(s.store.WatchMessages, watch.NewFanout(s.store.Subscriptions, to, discarded(), s.clock.now), discarded())
 	return inParts(stream(t, engine, "E#"), handle), to.want
 }
 
@@ -179,7 +180,7 @@ func dispatches(t *testing.T, s *system, engine table.Engine) (func(context.Cont
 			`{"mode":"external","input":[{"author":"user","content":{"role":"user","parts":[{"text":"x"}]}}]}`))
 	}
 	to := &reached{}
-	handle := boot.Dispatch(s.store.Watching.Notifications, &delivery.Dispatcher{Targets: s.store, Queue: to}, nil, discarded())
+	handle := batch.Dispatch(s.store.Watching.Notifications, &delivery.Dispatcher{Targets: s.store, Queue: to}, nil, discarded())
 	return inParts(stream(t, engine, "E#"), handle), to.want
 }
 

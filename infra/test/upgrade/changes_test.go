@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/infra/local/repo"
 	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/stream/pattern"
-	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -115,10 +115,10 @@ func (s *system) process(t *testing.T, functions map[string]filters, r events.Dy
 	event := events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{r}}
 	for _, f := range []struct {
 		wanted bool
-		handle boot.FanoutHandler
+		handle batch.ChangesHandler
 	}{
-		{out.Fanout, boot.Fanout(s.store.WatchMessages, watch.NewFanout(all, all, s.log, s.now), s.log)},
-		{out.Dispatch, boot.Dispatch(s.store.Watching.Notifications, &delivery.Dispatcher{Targets: all, Queue: all}, nil, s.log)},
+		{out.Fanout, batch.Fanout(s.store.WatchMessages, watch.NewFanout(all, all, s.log, s.now), s.log)},
+		{out.Dispatch, batch.Dispatch(s.store.Watching.Notifications, &delivery.Dispatcher{Targets: all, Queue: all}, nil, s.log)},
 	} {
 		if !f.wanted {
 			continue

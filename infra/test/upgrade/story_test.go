@@ -14,7 +14,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/domain/content"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/run"
@@ -80,7 +80,7 @@ func (w *teller) dispatch() {
 			continue
 		}
 		event := events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{r}}
-		if a, err := boot.StartingQueued(boot.Dispatch(w.store.Watching.Notifications, to, nil, w.log), w.next, w.log)(w.t.Context(), event); err != nil || len(a.BatchItemFailures) > 0 {
+		if a, err := batch.StartingQueued(batch.Dispatch(w.store.Watching.Notifications, to, nil, w.log), w.next, w.log)(w.t.Context(), event); err != nil || len(a.BatchItemFailures) > 0 {
 			w.t.Fatalf("%v %v: %s", err, a, w.said)
 		}
 	}

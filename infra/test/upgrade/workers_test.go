@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/content"
@@ -64,7 +65,7 @@ func (agent) Run(_ context.Context, req run.Request, emit func(run.Output) error
 }
 
 // deliverer is the function that sends deliveries; all receivers accept them.
-func (s *system) deliverer() boot.DeliverHandler {
+func (s *system) deliverer() batch.DeliverHandler {
 	desk := &delivery.Scheduler{
 		Worker: &delivery.Worker{
 			Builders: map[delivery.Kind]delivery.MessageBuilder{
@@ -82,7 +83,7 @@ func (s *system) deliverer() boot.DeliverHandler {
 		Lanes: s.store.Lanes, Waker: s, Discard: s, DirectTimeout: 3 * time.Second, LaneTimeout: 10 * time.Second, MaxDirectAge: time.Hour,
 		PassTime: time.Minute, Lease: time.Minute, NewID: s.newID, Log: s.log,
 	}
-	return boot.Deliver(desk, s, s.log)
+	return batch.Deliver(desk, s, s.log)
 }
 
 // Post implements delivery.Poster.

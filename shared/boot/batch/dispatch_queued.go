@@ -1,4 +1,4 @@
-package boot
+package batch
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/runs"
 )
 
@@ -25,15 +24,10 @@ const (
 // reports whether it did.
 type QueuedStarter func(ctx context.Context, userID, sessionID string) (bool, error)
 
-// NextQueued begins queued runs and hands them to the runner.
-func (d Deps) NextQueued() QueuedStarter {
-	return run.Next{Store: d.Store.Runs, Hand: d.StartRun()}.Start
-}
-
 // StartingQueued is a handler that also begins the queued runs that the changes of a
 // batch let begin. Their failures do not fail the batch, so that no session delays the
 // changes of others: the sweeper starts what is left.
-func StartingQueued(handle FanoutHandler, start QueuedStarter, log *slog.Logger) FanoutHandler {
+func StartingQueued(handle ChangesHandler, start QueuedStarter, log *slog.Logger) ChangesHandler {
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		var starts errgroup.Group
 		starts.Go(func() error {
@@ -47,7 +41,7 @@ func StartingQueued(handle FanoutHandler, start QueuedStarter, log *slog.Logger)
 }
 
 func startQueued(ctx context.Context, records []events.DynamoDBEventRecord, start QueuedStarter, log *slog.Logger) {
-	ctx, cancel := timeToAnswer(ctx)
+	ctx, cancel := TimeToAnswer(ctx)
 	defer cancel()
 	ctx, stop := context.WithTimeout(ctx, queuedTime)
 	defer stop()

@@ -1,4 +1,4 @@
-package boot
+package batch
 
 import (
 	"context"
@@ -20,9 +20,9 @@ type EventReader func(context.Context, records.Change) ([]notification.Event, er
 // deliveries queued after it are queued again, but kept once. A change that can never
 // be read is skipped, so that it does not block those after it. Queued events are also
 // published, unless bus is nil.
-func Dispatch(read EventReader, to *delivery.Dispatcher, bus notification.Bus, log *slog.Logger) FanoutHandler {
+func Dispatch(read EventReader, to *delivery.Dispatcher, bus notification.Bus, log *slog.Logger) ChangesHandler {
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-		ctx, cancel := timeToAnswer(ctx)
+		ctx, cancel := TimeToAnswer(ctx)
 		defer cancel()
 		all := readChanges(ctx, read, to, event.Records, log)
 		errs := make([]error, len(event.Records))

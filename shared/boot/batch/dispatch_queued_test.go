@@ -1,4 +1,4 @@
-package boot_test
+package batch_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 )
 
 // Sessions whose queued runs do not begin delay the changes of a batch for a bounded
@@ -36,7 +36,7 @@ func TestStartingQueuedTakesBoundedTime(t *testing.T) {
 			return false, ctx.Err()
 		}
 		before := time.Now()
-		if _, err := boot.StartingQueued(handle, start, slog.New(slog.DiscardHandler))(t.Context(), event); err != nil {
+		if _, err := batch.StartingQueued(handle, start, slog.New(slog.DiscardHandler))(t.Context(), event); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(before); took > 10*time.Second {
@@ -57,7 +57,7 @@ func queuedMark(user, session string) events.DynamoDBEventRecord {
 // The start of a queued run neither fails nor holds up the batch that lets it begin.
 func TestStartingQueued(t *testing.T) {
 	t.Parallel()
-	event := batch("a", "b")
+	event := batchOf("a", "b")
 	mark := func(user, session string) { event.Records = append(event.Records, queuedMark(user, session)) }
 	for _, session := range []string{"fails", "works", "panics", "works"} {
 		mark("alice", session)
@@ -88,7 +88,7 @@ func TestStartingQueued(t *testing.T) {
 		}
 		return want, nil
 	}
-	answer, err := boot.StartingQueued(handle, start, slog.New(slog.NewTextHandler(&text, nil)))(t.Context(), event)
+	answer, err := batch.StartingQueued(handle, start, slog.New(slog.NewTextHandler(&text, nil)))(t.Context(), event)
 	if err != nil || !gocmp.Equal(answer, want) {
 		t.Errorf("got %v, %v", answer, err)
 	}

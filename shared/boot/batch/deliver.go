@@ -1,4 +1,4 @@
-package boot
+package batch
 
 import (
 	"context"
@@ -39,7 +39,7 @@ const placeDigits = 39
 // parsed is moved to the queue of abandoned deliveries.
 func Deliver(desk *delivery.Scheduler, q Waiting, log *slog.Logger) DeliverHandler {
 	return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
-		ctx, cancel := timeToAnswer(ctx)
+		ctx, cancel := TimeToAnswer(ctx)
 		defer cancel()
 		failed := make([]bool, len(event.Records))
 		var running sync.WaitGroup

@@ -1,4 +1,4 @@
-package boot_test
+package batch_test
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/records"
 )
@@ -67,8 +67,8 @@ func (c *crowd) Push(ctx context.Context, _ string, message []byte) error {
 
 func (c *crowd) Close(context.Context, string) error { return nil }
 
-// batch is records of the logs given, at positions from 1.
-func batch(logs ...string) events.DynamoDBEvent {
+// records is records of the logs given, at positions from 1.
+func batchOf(logs ...string) events.DynamoDBEvent {
 	var event events.DynamoDBEvent
 	for i, log := range logs {
 		event.Records = append(event.Records, events.DynamoDBEventRecord{Change: events.DynamoDBStreamRecord{
@@ -120,8 +120,8 @@ func TestFanout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var text bytes.Buffer
 			log, c := slog.New(slog.NewTextHandler(&text, nil)), &crowd{fails: "lost"}
-			handle := boot.Fanout(readBatch, watch.NewFanout(c, c, log, time.Now), log)
-			answer, err := handle(t.Context(), batch(test.logs...))
+			handle := batch.Fanout(readBatch, watch.NewFanout(c, c, log, time.Now), log)
+			answer, err := handle(t.Context(), batchOf(test.logs...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +140,7 @@ func TestFanout(t *testing.T) {
 			log, c := slog.New(slog.DiscardHandler), &crowd{stalls: true}
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second+50*time.Millisecond)
 			defer cancel()
-			answer, err := boot.Fanout(readBatch, watch.NewFanout(c, c, log, time.Now), log)(ctx, batch("a"))
+			answer, err := batch.Fanout(readBatch, watch.NewFanout(c, c, log, time.Now), log)(ctx, batchOf("a"))
 			if err != nil || ctx.Err() != nil {
 				t.Fatalf("%v, %v", err, ctx.Err())
 			}
@@ -179,7 +179,7 @@ func TestFanoutReadsImages(t *testing.T) {
 		got = change
 		return watch.LogUpdate{}, nil
 	}
-	if _, err := boot.Fanout(read, watch.NewFanout(c, c, log, time.Now), log)(t.Context(), event); err != nil {
+	if _, err := batch.Fanout(read, watch.NewFanout(c, c, log, time.Now), log)(t.Context(), event); err != nil {
 		t.Fatal(err)
 	}
 	want := records.Change{New: map[string]types.AttributeValue{

@@ -1,4 +1,4 @@
-package boot_test
+package batch_test
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/retry"
-	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
 	"github.com/rethread/rethread/shared/store/records"
@@ -130,7 +130,7 @@ func TestDispatch(t *testing.T) {
 			var text bytes.Buffer
 			q := &tray{fails: "lost"}
 			to := &delivery.Dispatcher{Targets: q, Queue: q}
-			answer, err := boot.Dispatch(readEvents, to, nil, slog.New(slog.NewTextHandler(&text, nil)))(t.Context(), batch(test.logs...))
+			answer, err := batch.Dispatch(readEvents, to, nil, slog.New(slog.NewTextHandler(&text, nil)))(t.Context(), batchOf(test.logs...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestAutomations_of_many(t *testing.T) {
 		}
 		began := time.Now()
 		to := &delivery.Dispatcher{Targets: q, Queue: q}
-		answer, err := boot.Dispatch(readEvents, to, nil, slog.New(slog.DiscardHandler))(t.Context(), batch(logs...))
+		answer, err := batch.Dispatch(readEvents, to, nil, slog.New(slog.DiscardHandler))(t.Context(), batchOf(logs...))
 		if err != nil || len(answer.BatchItemFailures) > 0 || len(q.got()) != 2*many {
 			t.Fatalf("%v, %v, %d queued", err, answer, len(q.got()))
 		}
@@ -219,7 +219,7 @@ func TestAutomations_with_a_bus(t *testing.T) {
 			t.Parallel()
 			q, b := &tray{fails: "lost"}, &board{fails: "deaf"}
 			to := &delivery.Dispatcher{Targets: q, Queue: q}
-			answer, err := boot.Dispatch(readEvents, to, b, slog.New(slog.DiscardHandler))(t.Context(), batch(test.logs...))
+			answer, err := batch.Dispatch(readEvents, to, b, slog.New(slog.DiscardHandler))(t.Context(), batchOf(test.logs...))
 			if err != nil {
 				t.Fatal(err)
 			}

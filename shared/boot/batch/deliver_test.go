@@ -1,4 +1,4 @@
-package boot_test
+package batch_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
 )
@@ -171,7 +171,7 @@ func TestDeliver(t *testing.T) {
 			if test.broken > 0 {
 				event.Records[test.broken-1].Body = "no JSON"
 			}
-			answer, err := boot.Deliver(desk, r, log)(t.Context(), event)
+			answer, err := batch.Deliver(desk, r, log)(t.Context(), event)
 			if err != nil {
 				t.Fatal(err)
 			}

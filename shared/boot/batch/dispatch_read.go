@@ -1,4 +1,4 @@
-package boot
+package batch
 
 import (
 	"context"
