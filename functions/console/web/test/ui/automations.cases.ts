@@ -82,7 +82,7 @@ test('it is created, with a value of the event in its question', async ({ api, p
   expect(question).toHaveFocus();
   await page.click('button', 'Create automation');
   expect(await screen.findByRole('heading', { name: 'Second look' })).toBeVisible();
-  expect(screen.getByText('A chat was created or imported → asks default')).toBeVisible();
+  expect(screen.getByText('A chat was created or imported → asks Default agent')).toBeVisible();
   expect(api.askedFor('POST /automations').map(({ body }) => body)).toEqual([
     {
       name: 'Second look',
@@ -141,7 +141,7 @@ test('it is stopped, changed and started', async ({ api, page }) => {
   await page.click('radio', /In a new chat/);
   await page.click('button', 'Save');
   expect(
-    await screen.findByText(/All about feedback \(down\) → asks default in a new chat/),
+    await screen.findByText(/All about feedback \(down\) → asks Default agent in a new chat/),
   ).toBeVisible();
   await page.click('button', 'Start');
   expect(await screen.findByText('Active')).toBeVisible();

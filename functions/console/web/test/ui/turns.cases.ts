@@ -183,12 +183,13 @@ test('of an answer that was stored at the end of its run, no first output is tol
   const { id } = api.createSession({ name: 'At once' });
   api.append(id, 'one', { ...saying('user', 'Where to?'), created_time: AT });
   api.append(id, 'one', { ...saying('demo', 'Lisbon.'), created_time: AT + 3000 });
-  endRun(api, id, 'one', { started_time: AT, ended_time: AT + 3000 });
+  endRun(api, id, 'one', { started_time: AT, ended_time: AT + 3000, agent: '' });
   page.open(`/s/${id}/turns`);
   await waitFor(() => expect(rows()).toHaveLength(1));
   const row = await open(page, rows()[0]);
   expect(summary(row)).toHaveTextContent('3.0 s');
   expect(summary(row)).not.toHaveTextContent('first output');
+  expect(within(row).getByRole('region', { name: 'Run' })).toHaveTextContent('Default agent');
   expect(steps(row)).toEqual([
     ['Started', '+0 ms'],
     ['First output stored', '+3.0 s'],

@@ -1,6 +1,7 @@
 // The run of a turn: who answered, and when what happened.
 
 import type { Run } from '../../api/types';
+import { agentName } from '../../store/agents';
 import type { Trace } from '../../store/developer/traces';
 import { type Step, type Waterfall, waterfallOf } from '../../store/developer/waterfall';
 import { useApp } from '../context';
@@ -24,8 +25,7 @@ function Facts({ run }: { run: Run }) {
   const lost = continuations === 1 ? '1 worker was lost' : `${continuations} workers were lost`;
   return (
     <p class="run-facts">
-      <code dir="auto">{agent || 'default'}</code> <span>{mode}</span>{' '}
-      <span>{status.replace('_', ' ')}</span>
+      <bdi>{agentName(agent)}</bdi> <span>{mode}</span> <span>{status.replace('_', ' ')}</span>
       {continuations > 0 && <span> {lost}</span>}
       {trace_id && config.trace_url && (
         <>

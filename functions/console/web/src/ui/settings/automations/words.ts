@@ -1,6 +1,7 @@
 // Automations in words.
 
 import type { Automation } from 'rethread';
+import { agentName } from '../../../store/agents';
 import { eventWords } from '../event-words';
 import type { Mark } from '../webhooks/words';
 
@@ -36,5 +37,5 @@ export function ruleWords({ on, do: action }: Automation): string {
   const where = action.session === 'new' ? ' in a new chat' : '';
   const feedback = on.feedback_types?.length === 1 ? ` (${on.feedback_types[0]})` : '';
   const when = on.types.map(eventWords).join(', or: ');
-  return `${when}${feedback} → asks ${action.agent}${where}`;
+  return `${when}${feedback} → asks ${agentName(action.agent)}${where}`;
 }
