@@ -38,7 +38,7 @@ watch: ## Show a session live: SESSION=… (as RETHREAD_USER, alice by default)
 # and frameworks take long to install: pyright belongs to test-python, and the types of
 # the pages of other frameworks to test-frontends.
 check: node console $(GOTEST) $(BROWSERTOOLS) ## Test what needs neither processes nor the race detector, while you work
-	@mkdir -p build; $(MAKE) -s --no-print-directory check-web >build/check-web.log 2>&1 & web=$$!; failed=; \
+	@mkdir -p build; $(MAKE) -s --no-print-directory build/checked-web >build/check-web.log 2>&1 & web=$$!; failed=; \
 		tests=$$(go run ./infra/tools/suites check) && STORE_CASES=few $(GO_TEST) $$tests || failed=1; \
 		for module in $(GO_CLIENTS); do (cd $$module && $(GO_TEST) ./...) || failed=1; done; \
 		wait $$web || { failed=1; cat build/check-web.log >&2; }; test -z "$$failed"

@@ -31,13 +31,15 @@ test-slow: build $(GOTEST) ## Run the tests of Go that `make test` leaves out, t
 # infra/tools/suites/suite/suites.txt says which tests run where, and why.
 TEST_TOOLS = go build -o build/ ./infra/tools/suites ./infra/tools/engine
 
-# What `make check` tests beside Go.
-.PHONY: check-web test-go test-slow-go
-check-web:
+# What `make check` tests beside Go; again if a file has changed, as Go's packages are.
+CHECKED_WEB := $(shell find $(PACKAGE) $(WEB) $(BROWSER) \( -name node_modules -o -name dist -o -name results \) -prune -o -type f -print)
+build/checked-web: infra/openapi.yaml docs/console.md $(CHECKED_WEB)
 	@cd $(PACKAGE) && npm run --silent check
 	@$(MAKE) -s --no-print-directory test-web
+	@touch $@
 
 # The end-to-end tests mostly wait: beside them runs what needs the processor.
+.PHONY: test-go test-slow-go
 test-go:
 	@plain=$$(build/suites plain); race=$$(build/suites race); sequential=$$(build/suites sequential); failed=; \
 		$(GO_TEST) $$plain & waiting=$$!; \
