@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"reflect"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/rethread/rethread/shared/observe/metrics"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
-	"github.com/rethread/rethread/shared/store/table/dynamo/consumed"
 )
 
 // logThrottles is the member of a log line that counts throttled requests. A metric
@@ -39,7 +41,7 @@ func measureCapacity(
 	}
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	if kind != "" && err == nil {
-		metrics.Count(ctx, kind, consumed.Units(out.Result))
+		metrics.Count(ctx, kind, consumedUnits(out.Result))
 	}
 	return out, metadata, err
 }
@@ -55,6 +57,29 @@ func unitsOf(input any) metrics.Name {
 		return metrics.WriteUnits
 	}
 	return ""
+}
+
+// consumedUnits returns the units that an operation's output reports; 0 if it reports none.
+// The engine asks for them with each call.
+func consumedUnits(output any) (total float64) {
+	if output == nil || reflect.ValueOf(output).IsNil() {
+		return 0
+	}
+	field := reflect.ValueOf(output).Elem().FieldByName("ConsumedCapacity")
+	if !field.IsValid() {
+		return 0
+	}
+	switch consumed := field.Interface().(type) {
+	case *types.ConsumedCapacity:
+		if consumed != nil {
+			total = aws.ToFloat64(consumed.CapacityUnits)
+		}
+	case []types.ConsumedCapacity:
+		for _, of := range consumed {
+			total += aws.ToFloat64(of.CapacityUnits)
+		}
+	}
+	return total
 }
 
 // attempts observes each attempt of a request, including those that the SDK retries.

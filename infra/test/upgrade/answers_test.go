@@ -43,6 +43,9 @@ func testAnswers(t *testing.T, of kept) {
 		t.Errorf("%d items, %d requests, %d messages; want %d, %d and %d", len(items), requests, messages, minItems, minAnswers, minMessages)
 	}
 	t.Logf("%d items, %d requests, %d messages", len(items), requests, messages)
+	if t.Failed() {
+		t.Logf("the log: %.2000s", s.said)
+	}
 }
 
 func compareAnswer(t *testing.T, want answer, got *httptest.ResponseRecorder) {

@@ -1,4 +1,4 @@
-// Package contenttest draws contents for random tests.
+// Package contenttest draws contents for the random tests of several packages.
 package contenttest
 
 import (

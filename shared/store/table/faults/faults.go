@@ -1,5 +1,5 @@
 // Package faults wraps an engine and makes its calls fail by a schedule, as
-// networks and tables do.
+// networks and tables do. It is no part of package table, since only tests link it.
 package faults
 
 import (

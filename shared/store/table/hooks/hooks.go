@@ -1,4 +1,5 @@
-// Package hooks lets tests observe an engine's calls and interfere with them.
+// Package hooks lets tests observe an engine's calls and interfere with them. It is no
+// part of package table, since only tests link it.
 package hooks
 
 import (
