@@ -18,6 +18,15 @@ type Pages struct {
 	cursor string
 }
 
+// PlainPages is Pages for a list without other parameters.
+func (c *Call) PlainPages(absent int64, selects ...string) (Pages, error) {
+	q, err := c.Query()
+	if err != nil {
+		return Pages{}, err
+	}
+	return c.Pages(q, absent, selects...)
+}
+
 // Pages reads limit and cursor; selects names the list and its filters, and
 // absent is the default limit.
 func (c *Call) Pages(q Query, absent int64, selects ...string) (Pages, error) {
@@ -59,6 +68,14 @@ func (p Pages) NextInLog(position *session.Resume) (*string, error) {
 	}
 	next, err := p.list.EncodeLog(*position)
 	return &next, err
+}
+
+// NextSeq is next for lists whose position is an event's, 0 at the end.
+func (p Pages) NextSeq(seq int64) (*string, error) {
+	if seq == 0 {
+		return nil, nil
+	}
+	return p.NextInLog(&session.Resume{Seq: seq})
 }
 
 // NextAfter is next for stores whose position is a string, nil at the end.

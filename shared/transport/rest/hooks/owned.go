@@ -106,11 +106,7 @@ func (o owned[T]) deleteOne(c *rest.Call) (*rest.Reply, error) {
 }
 
 func (o owned[T]) getAll(c *rest.Call) (*rest.Reply, error) {
-	q, err := c.Query()
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.Pages(q, session.DefaultPage, o.name+"s")
+	p, err := c.PlainPages(session.DefaultPage, o.name+"s")
 	if err != nil {
 		return nil, err
 	}

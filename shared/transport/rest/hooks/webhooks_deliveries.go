@@ -64,11 +64,7 @@ func (a *api) listDeliveries(c *rest.Call) (*rest.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := c.Query()
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.Pages(q, session.DefaultPage, "deliveries", id)
+	p, err := c.PlainPages(session.DefaultPage, "deliveries", id)
 	if err != nil {
 		return nil, err
 	}

@@ -12,11 +12,7 @@ func (a *api) listRequests(c *rest.Call) (*rest.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := c.Query()
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.Pages(q, session.DefaultPage, "requests", ref.SessionID, ref.RunID)
+	p, err := c.PlainPages(session.DefaultPage, "requests", ref.SessionID, ref.RunID)
 	if err != nil {
 		return nil, err
 	}
@@ -28,11 +24,9 @@ func (a *api) listRequests(c *rest.Call) (*rest.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	var next *string
-	if page.Next > 0 {
-		if next, err = p.NextInLog(&session.Resume{Seq: page.Next}); err != nil {
-			return nil, err
-		}
+	next, err := p.NextSeq(page.Next)
+	if err != nil {
+		return nil, err
 	}
 	return p.ListReply(page.Requests, next)
 }

@@ -40,11 +40,7 @@ func (a *api) listRuns(c *rest.Call) (*rest.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := c.Query()
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.Pages(q, session.DefaultPage, "runs", id)
+	p, err := c.PlainPages(session.DefaultPage, "runs", id)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +52,9 @@ func (a *api) listRuns(c *rest.Call) (*rest.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	var next *string
-	if page.Next > 0 {
-		if next, err = p.NextInLog(&session.Resume{Seq: page.Next}); err != nil {
-			return nil, err
-		}
+	next, err := p.NextSeq(page.Next)
+	if err != nil {
+		return nil, err
 	}
 	return p.ListReply(page.Runs, next)
 }

@@ -112,11 +112,7 @@ func (a *api) getForks(c *rest.Call) (*rest.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := c.Query()
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.Pages(q, session.MaxPage, "forks", id)
+	p, err := c.PlainPages(session.MaxPage, "forks", id)
 	if err != nil {
 		return nil, err
 	}

@@ -110,11 +110,7 @@ func (a *api) listShares(c *rest.Call) (*rest.Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := c.Query()
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.Pages(q, session.DefaultPage, "shares", id)
+	p, err := c.PlainPages(session.DefaultPage, "shares", id)
 	if err != nil {
 		return nil, err
 	}
