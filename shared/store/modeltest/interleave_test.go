@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/rethread/rethread/shared/base/fault"
@@ -20,6 +21,7 @@ type interruption struct {
 
 	gate  chan struct{} // the counting goroutine holds it; others wait, which a mutex would hide
 	count int
+	busy  sync.WaitGroup // requests in progress
 }
 
 // reached reports, once the operation has returned, whether it made that many
@@ -34,16 +36,22 @@ func (i *interruption) reached() bool {
 	return true
 }
 
-// on returns a table whose user is interrupted.
+// on returns a table whose user is interrupted, while no other of its requests is in
+// progress: that one could take effect in the middle of the function.
 func (i *interruption) on(engine table.Engine) table.Engine {
 	i.gate = make(chan struct{}, 1)
 	return hooks.New(engine, hooks.Hooks{Before: func(context.Context, hooks.Call) error {
 		i.gate <- struct{}{}
 		defer func() { <-i.gate }()
 		if i.count++; i.count == i.at {
+			i.busy.Wait()
 			i.run()
 		}
+		i.busy.Add(1)
 		return nil
+	}, After: func(_ context.Context, _ hooks.Call, _ table.Units, err error) error {
+		i.busy.Done()
+		return err
 	}})
 }
 

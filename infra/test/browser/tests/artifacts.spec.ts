@@ -89,7 +89,7 @@ test('versions can be selected, and shared artifacts appear in each session', as
     mimeType: 'text/plain',
     buffer: Buffer.from('Likes tiles.'),
   });
-  await expect(page.getByRole('button', { name: /profile\.txt\s*all sessions/ })).toBeVisible();
+  await expect(page.getByRole('button', { name: /profile\.txt\s*all chats/ })).toBeVisible();
   const other = await api.createSession({ name: 'Another' });
   await console.openSession(other.id);
   await page.getByRole('button', { name: 'Side panel' }).click();
