@@ -9,7 +9,7 @@ import type { Auth } from '../auth/auth';
 import type { Config } from '../config';
 import { Agents } from './agents';
 import { Chat } from './chat';
-import { Drafts } from './drafts';
+import { Drafts, keepText } from './drafts';
 import { FilesOfChats } from './files';
 import { KeyChoice } from './keys';
 import { Pins } from './pins';
@@ -143,8 +143,11 @@ export class App {
       this.files.move(session.id);
       const chat = this.open(session.id);
       chat.session.value = session;
+      const next = this.drafts.of(''); // what was written while the chat was created
+      keepText(chat.draft, next.peek());
+      next.value = '';
       void chat.send(text).then((sent) => {
-        if (!sent) chat.draft.value = text;
+        if (!sent) keepText(chat.draft, text);
       });
       return chat;
     } catch (error) {

@@ -78,3 +78,53 @@ test('an answer that cannot be stopped is told beside the button', async ({ api,
   await page.click('button', 'Stop');
   await waitFor(() => expect(screen.getByRole('alert')).toHaveTextContent('Not yours.'));
 });
+
+test('Enter sends all that was written, at once and only once', async ({ api, page }) => {
+  const { id } = api.createSession({ name: 'Trip' });
+  await page.openSession(id);
+  const field = await screen.findByRole<HTMLTextAreaElement>('textbox', { name: 'Message' });
+  for (const text of ['Whe', 'Where?']) {
+    field.value = text;
+    field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  }
+  for (let i = 0; i < 2; i++) {
+    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+  }
+  await waitFor(() => expect(page.said('agent')).toEqual(['You said: "Where?"']));
+  expect(page.said('user')).toEqual(['Where?']);
+});
+
+test('what is written while a new chat is created goes with it', async ({ api, page }) => {
+  let create = () => {};
+  const created = new Promise<void>((resolve) => {
+    create = resolve;
+  });
+  api.on('POST /sessions', async (_, next) => {
+    await created;
+    return next();
+  });
+  page.open('/');
+  await page.ask('Where?');
+  await page.fill('Message', 'And when?');
+  create();
+  await waitFor(() => expect(page.said('agent')).toEqual(['You said: "Where?"']));
+  expect(screen.getByRole('textbox', { name: 'Message' })).toHaveValue('And when?');
+});
+
+test('a question that fails comes back before what was written since', async ({ api, page }) => {
+  const { id } = api.createSession({ name: 'Trip' });
+  let refuse = () => {};
+  const refused = new Promise<void>((resolve) => {
+    refuse = resolve;
+  });
+  api.on('POST /sessions/{session_id}/runs', async () => {
+    await refused;
+    return problem(422, 'No such agent.');
+  });
+  await page.openSession(id);
+  await page.ask('Where?');
+  await page.fill('Message', 'And when?');
+  refuse();
+  const field = screen.getByRole('textbox', { name: 'Message' });
+  await waitFor(() => expect(field).toHaveValue('Where?\n\nAnd when?'));
+});

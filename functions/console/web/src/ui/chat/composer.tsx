@@ -4,6 +4,7 @@ import type { Signal } from '@preact/signals';
 import { ArrowUp, ListPlus, Square } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { keepText } from '../../store/drafts';
 import type { DraftFiles } from '../../store/files';
 import type { Trouble } from '../../store/trouble';
 import { pressed } from '../keys/registry';
@@ -41,7 +42,6 @@ export function Composer(props: Props) {
   const narrow = useNarrow();
   const text = draft.value;
   const empty = text.trim() === '' && files.list.value.length === 0;
-  const ready = !empty && !busy && !isTooLong(text);
   const { add, addText, onPaste } = useFiles(files, trouble);
 
   useLayoutEffect(() => {
@@ -55,10 +55,13 @@ export function Composer(props: Props) {
     if (!narrow && !document.activeElement?.closest('.editor')) area.current?.focus();
   }, [narrow]);
 
+  // A key may come before what was written just before it is rendered.
   const send = async () => {
-    if (!ready) return;
+    const written = draft.peek();
+    if (busy || isTooLong(written)) return;
+    if (written.trim() === '' && files.list.peek().length === 0) return;
     draft.value = '';
-    if (!(await onSend(text.trim())) && draft.peek() === '') draft.value = text;
+    if (!(await onSend(written.trim()))) keepText(draft, written);
   };
   return (
     <form
@@ -121,7 +124,7 @@ export function Composer(props: Props) {
               icon={queues ? ListPlus : ArrowUp}
               label={queues ? 'Add to the queue' : 'Send'}
               class="send"
-              disabled={!ready}
+              disabled={empty || busy || isTooLong(text)}
               onClick={send}
             />
           )}

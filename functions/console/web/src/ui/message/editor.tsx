@@ -16,7 +16,8 @@ export function Editor({ chat, message }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const text = revision.text.value;
   const files = message.blocks.filter(({ kind }) => kind === 'file').length;
-  const ready = (text.trim() !== '' || files > 0) && !chat.sending.value && !isTooLong(text);
+  const canSend = (written: string, sending: boolean) =>
+    (written.trim() !== '' || files > 0) && !sending && !isTooLong(written);
 
   useLayoutEffect(() => {
     const field = area.current;
@@ -35,8 +36,9 @@ export function Editor({ chat, message }: Props) {
       `[data-actions="${CSS.escape(message.id)}"] :is([data-action=edit], [aria-haspopup])`,
     );
   };
+  // A key may come before what was written just before it is rendered.
   const send = () => {
-    if (!ready) return;
+    if (!canSend(revision.text.peek(), chat.sending.peek())) return;
     focusLater('.composer textarea');
     void revision.send();
   };
@@ -79,7 +81,11 @@ export function Editor({ chat, message }: Props) {
         <button type="button" class="button small" onClick={cancel}>
           Cancel
         </button>
-        <button type="submit" class="button small primary" disabled={!ready}>
+        <button
+          type="submit"
+          class="button small primary"
+          disabled={!canSend(text, chat.sending.value)}
+        >
           Ask again
         </button>
       </div>
