@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,7 +14,7 @@ import (
 	"github.com/rethread/rethread/infra/tools/steps/play"
 )
 
-// Record is the file with what has passed. A complete run writes it.
+// Record is the file with what has passed. Each run in which nothing failed writes it.
 const Record = "infra/tools/steps/passed.json"
 
 // inFull is the number of trees among which one runs all steps.
@@ -30,7 +31,8 @@ type Plan struct {
 	Seed   uint32 // of what differs from tree to tree
 	Steps  []play.Step
 	root   string
-	passed map[string]Passed // once all steps have passed
+	before map[string]Passed // as recorded
+	passed map[string]Passed // once the steps have passed
 }
 
 // Make plans a run in the checkout at root. Steps whose inputs have passed run as well
@@ -42,8 +44,7 @@ func Make(ctx context.Context, root, commit string, budgets []Budgeted, all bool
 		return p, err
 	}
 	p.Seed = Seed(tree)
-	before, err := read(filepath.Join(root, Record))
-	if err != nil {
+	if p.before, err = read(filepath.Join(root, Record)); err != nil {
 		return p, err
 	}
 	for _, b := range budgets {
@@ -54,7 +55,7 @@ func Make(ctx context.Context, root, commit string, budgets []Budgeted, all bool
 				return p, err
 			}
 			p.passed[b.Name] = Passed{Inputs: inputs, Since: commit}
-			if last, ok := before[b.Name]; ok && last.Inputs == inputs {
+			if last, ok := p.before[b.Name]; ok && last.Inputs == inputs {
 				p.passed[b.Name] = last
 				if !all && p.Seed%inFull != 0 {
 					s.Unchanged = last.Since
@@ -72,9 +73,16 @@ func Seed(tree string) uint32 {
 	return uint32(n)/2 + 1
 }
 
-// Keep records that all steps have passed.
+// Keep records that the plan's steps have passed; what others have passed with stays.
 func (p Plan) Keep() error {
-	text, err := json.MarshalIndent(p.passed, "", "  ")
+	record := map[string]Passed{}
+	maps.Copy(record, p.before)
+	for _, s := range p.Steps {
+		if passed, ok := p.passed[s.Name]; ok {
+			record[s.Name] = passed
+		}
+	}
+	text, err := json.MarshalIndent(record, "", "  ")
 	if err != nil {
 		return fmt.Errorf("record what has passed: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -120,6 +121,23 @@ func TestMake(t *testing.T) {
 		c.rare(false)
 		_, got = c.mustPlan("three", false)
 		check(t, got, "", "two")
+	})
+	t.Run("keeps what others have passed with", func(t *testing.T) {
+		t.Parallel()
+		c := newCheckout(t)
+		c.rare(false)
+		p, _ := c.mustPlan("one", false)
+		for _, name := range []string{"page", "client"} {
+			only := p
+			only.Steps = slices.DeleteFunc(slices.Clone(p.Steps), func(s play.Step) bool { return s.Name != name })
+			if err := only.Keep(); err != nil {
+				t.Fatal(err)
+			}
+			p, _ = c.mustPlan("two", false)
+		}
+		c.rare(false)
+		_, got := c.mustPlan("three", false)
+		check(t, got, "one", "two")
 	})
 	t.Run("runs everything if it is told to, and for one in five trees", func(t *testing.T) {
 		t.Parallel()
