@@ -109,6 +109,7 @@ test('any answer can be had again, and state follows', async ({ console, api, pa
   await leaveField(page);
   await undo(page);
   await expect.poll(async () => (await api.session(id)).epoch).toBe(3);
+  await expect(page.getByTestId('toast').last()).toContainText('Undone.');
   await undo(page);
   await expect(console.said('agent')).toHaveText(['First.', 'I remember.']);
   expect(await state()).toMatchObject({ data: { merged: { city: 'Porto' } } });

@@ -66,6 +66,7 @@ test('files are dropped or pasted, and one that fails keeps the others and the t
 }) => {
   const { id } = await api.createSession({ name: 'Drops' });
   await console.signIn(`/s/${id}`);
+  await expect(console.chat).toHaveAttribute('aria-busy', 'false');
   const field = page.getByRole('textbox', { name: 'Message' });
   const transfer = (name: string, type: string) =>
     page.evaluateHandle(
