@@ -18,9 +18,10 @@ afterEach(() => {
 
 function open() {
   const release = vi.fn();
+  const load = vi.fn();
   function List() {
     const scroller = useRef<HTMLDivElement>(null);
-    useHome(scroller, { release, more: () => more > 0 });
+    useHome(scroller, { release, more: () => more > 0, load });
     return (
       <div ref={scroller} data-testid="list">
         <textarea />
@@ -38,7 +39,7 @@ function open() {
     target.dispatchEvent(
       new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...init }),
     );
-  return { list, press, release };
+  return { list, press, release, load };
 }
 
 const frames = (count: number) => {
@@ -69,6 +70,20 @@ test('Home stays at the first row while rows above are measured and loaded', () 
   at = 900; // by whatever has scrolled since
   frames(50);
   expect(at).toBe(900);
+});
+
+test('Home loads what is missing although the list stands at its top already', () => {
+  at = 0;
+  more = 1;
+  const { press, load } = open();
+  load.mockImplementation(() => {
+    more = 0;
+  });
+  press('Home');
+  frames(1);
+  expect(load).toHaveBeenCalledOnce();
+  frames(50);
+  expect(load).toHaveBeenCalledOnce();
 });
 
 test.each([

@@ -6,13 +6,17 @@ import { useEffect, useRef } from 'preact/hooks';
 const STILL = 10; // frames without a change after which it has arrived
 const EDITABLE = 'input, textarea, select';
 
-/** @param more whether earlier messages are loaded once the first of those here is shown */
-export function useHome(
-  scroller: RefObject<HTMLElement>,
-  { release, more }: { release: () => void; more: () => boolean },
-): void {
-  const ahead = useRef(more);
-  ahead.current = more;
+interface Options {
+  release: () => void;
+  /** Whether there are earlier messages to load. */
+  more: () => boolean;
+  /** Loads them, unless that is under way, where a scroll to the first message may not. */
+  load?: () => void;
+}
+
+export function useHome(scroller: RefObject<HTMLElement>, { release, more, load }: Options): void {
+  const ahead = useRef({ more, load });
+  ahead.current = { more, load };
   useEffect(() => {
     const element = scroller.current;
     if (!element) return;
@@ -20,7 +24,10 @@ export function useHome(
     const stop = () => cancelAnimationFrame(frame);
     // Rows that are measured above what is shown move it down
     const go = (still: number) => {
-      const here = element.scrollTop === 0 && !ahead.current();
+      const top = element.scrollTop === 0;
+      const missing = ahead.current.more();
+      if (top && missing) ahead.current.load?.();
+      const here = top && !missing;
       element.scrollTop = 0;
       if (!here || still > 0) frame = requestAnimationFrame(() => go(here ? still - 1 : STILL));
     };

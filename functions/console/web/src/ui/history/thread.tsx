@@ -29,12 +29,19 @@ export function HistoryThread({ chat, history }: Props) {
   const list = useRef<VirtualizerHandle>(null);
   const rows = history.rows.value;
   const prepended = usePrepended(rows);
+  const load = () => {
+    if (!history.loading.peek() && !history.failed.peek()) void history.loadOlder();
+  };
   const onScroll = (offset: number) => {
-    const idle = !history.loading.peek() && !history.failed.peek();
-    if (offset < NEAR && idle) void history.loadOlder();
+    if (offset < NEAR) load();
   };
   const { release } = useStick(scroller, content, false);
-  useHome(scroller, { release, more: () => history.more.peek() && !history.failed.peek() });
+  // A list that stands at its top already does not scroll when a page has been loaded
+  useHome(scroller, {
+    release,
+    more: () => history.more.peek() && !history.failed.peek(),
+    load,
+  });
   const { at } = useAddress();
   useEffect(() => {
     if (at) void history.find(at);
