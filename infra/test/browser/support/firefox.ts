@@ -52,6 +52,7 @@ export class Firefox {
 
   /** Waits until the session is idle and all messages are complete. */
   async settled(): Promise<void> {
+    await this.page.waitForFunction(() => !document.querySelector('[data-invocation=pending]'));
     await this.page.waitForSelector('[data-testid=chat][data-status=idle]');
     await this.page.waitForFunction(
       () => !document.querySelector('[data-testid=message][data-status=in_progress]'),
