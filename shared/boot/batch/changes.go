@@ -113,6 +113,7 @@ func changeOf(record events.DynamoDBEventRecord) (change records.Change, err err
 func mayPass(err error) bool {
 	var request *smithy.OperationError
 	return errors.As(err, &request) || errors.Is(err, fault.Of(fault.Busy)) ||
+		errors.Is(err, table.ErrThrottled) || errors.Is(err, table.ErrUndecided) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
