@@ -12,7 +12,7 @@ import { useNarrow } from '../kit/hooks';
 import { IconButton } from '../kit/icon-button';
 import { AttachButton, FileList, useFiles } from './attach';
 import { Problem } from './problem';
-import { isTooLong, TooLong } from './too-long';
+import { canSend, TooLong } from './too-long';
 
 interface Props {
   draft: Signal<string>;
@@ -58,8 +58,7 @@ export function Composer(props: Props) {
   // A key may come before what was written just before it is rendered.
   const send = async () => {
     const written = draft.peek();
-    if (busy || isTooLong(written)) return;
-    if (written.trim() === '' && files.list.peek().length === 0) return;
+    if (busy || !canSend(written, files.list.peek().length)) return;
     draft.value = '';
     if (!(await onSend(written.trim()))) keepText(draft, written);
   };
@@ -124,7 +123,7 @@ export function Composer(props: Props) {
               icon={queues ? ListPlus : ArrowUp}
               label={queues ? 'Add to the queue' : 'Send'}
               class="send"
-              disabled={empty || busy || isTooLong(text)}
+              disabled={busy || !canSend(text, files.list.value.length)}
               onClick={send}
             />
           )}

@@ -5,7 +5,11 @@ import type { ComponentChildren } from 'preact';
 /** Characters of a question, well below the size limit of an event. */
 export const LONGEST = 100_000;
 
-export const isTooLong = (text: string): boolean => text.length > LONGEST;
+const isTooLong = (text: string): boolean => text.length > LONGEST;
+
+/** Whether a question with so many files can be sent as it is written. */
+export const canSend = (text: string, files: number): boolean =>
+  (text.trim() !== '' || files > 0) && !isTooLong(text);
 
 /** @param children what can be done about it, beside shortening the text */
 export function TooLong({ text, children }: { text: string; children?: ComponentChildren }) {

@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Chat } from '../../store/chat';
 import type { Message } from '../../store/message';
-import { isTooLong, TooLong } from '../chat/too-long';
+import { canSend, TooLong } from '../chat/too-long';
 import './editor.css';
 
 interface Props {
@@ -16,8 +16,6 @@ export function Editor({ chat, message }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const text = revision.text.value;
   const files = message.blocks.filter(({ kind }) => kind === 'file').length;
-  const canSend = (written: string, sending: boolean) =>
-    (written.trim() !== '' || files > 0) && !sending && !isTooLong(written);
 
   useLayoutEffect(() => {
     const field = area.current;
@@ -38,7 +36,7 @@ export function Editor({ chat, message }: Props) {
   };
   // A key may come before what was written just before it is rendered.
   const send = () => {
-    if (!canSend(revision.text.peek(), chat.sending.peek())) return;
+    if (chat.sending.peek() || !canSend(revision.text.peek(), files)) return;
     focusLater('.composer textarea');
     void revision.send();
   };
@@ -84,7 +82,7 @@ export function Editor({ chat, message }: Props) {
         <button
           type="submit"
           class="button small primary"
-          disabled={!canSend(text, chat.sending.value)}
+          disabled={chat.sending.value || !canSend(text, files)}
         >
           Ask again
         </button>
