@@ -24,7 +24,7 @@ import (
 
 // BenchmarkHistory is what a run in a long thread takes until its agent has the whole
 // history: to read, decode and send it. With STORE_ENGINE=dynamodb it includes the SDK,
-// as in the function. docs/adr/0059-the-worker-has-160-mb.md has results.
+// as in the function. docs/benchmarks/decisions.md has results (ADR 59).
 func BenchmarkHistory(b *testing.B) {
 	for _, turns := range []int{100, 1000, 5000} {
 		b.Run(fmt.Sprintf("turns=%d", turns), func(b *testing.B) {

@@ -25,7 +25,7 @@ logs and bytes sent, with access, quotas, idempotency and fan-out (docs/benchmar
 Units are exact, but a streamed answer has fewer flushes on a busy machine. The run time of functions on Lambda is assumed, not
 measured: %s ms for a request, %s ms for a batch of changes, at the memory sizes of template.yaml; the worker runs as long as
 its agent. In long threads it takes up to 0.12 s more for each 100 turns that it reads
-([ADR 59](adr/0059-the-worker-has-160-mb.md)), which is not included.
+([measured for ADR 59](benchmarks/decisions.md#59-the-worker-has-160-mb)), which is not included.
 
 `
 
