@@ -12,8 +12,8 @@ import (
 
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/boot/batch"
-	"github.com/rethread/rethread/shared/boot/deliveries"
 	"github.com/rethread/rethread/shared/client/outbound"
+	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/client/tracing"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/compaction"
@@ -45,7 +45,7 @@ func wire(d boot.Deps) (any, error) {
 	if issuer == "" {
 		return nil, errors.New("the environment variable A2A_ISSUER must be set")
 	}
-	queue, err := deliveries.AllQueues(d)
+	queues, err := queue.AllFromEnvironment(d.AWS)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +54,10 @@ func wire(d boot.Deps) (any, error) {
 		return nil, err
 	}
 	return batch.Deliver(&delivery.Scheduler{
-		Worker: worker(d, issuer, pace), Lanes: d.Store.Lanes, Waker: queue, Discard: queue,
+		Worker: worker(d, issuer, pace), Lanes: d.Store.Lanes, Waker: queues, Discard: queues,
 		DirectTimeout: promptAnswer, LaneTimeout: outbound.DefaultTimeout, MaxDirectAge: behind, PassTime: turnTime, Lease: turnLease,
 		NewID: uuid.NewString, Log: d.Log,
-	}, queue, d.Log), nil
+	}, queues, d.Log), nil
 }
 
 func worker(d boot.Deps, issuer string, pace delivery.RetryPolicy) *delivery.Worker {

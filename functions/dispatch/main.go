@@ -7,8 +7,8 @@ import (
 
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/boot/batch"
-	"github.com/rethread/rethread/shared/boot/deliveries"
 	"github.com/rethread/rethread/shared/client/eventbus"
+	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/notification"
@@ -22,7 +22,7 @@ const busVariable = "EVENT_BUS"
 func main() { boot.Start(wire) }
 
 func wire(d boot.Deps) (any, error) {
-	queue, err := deliveries.Queues(d, receiver.WebhookKind, receiver.PushKind, automation.Kind)
+	queues, err := queue.FromEnvironment(d.AWS, receiver.WebhookKind, receiver.PushKind, automation.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -30,6 +30,6 @@ func wire(d boot.Deps) (any, error) {
 	if name := os.Getenv(busVariable); name != "" {
 		bus = eventbus.New(d.AWS, name)
 	}
-	dispatch := batch.Dispatch(d.Store.Watching.Notifications, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, bus, d.Log)
+	dispatch := batch.Dispatch(d.Store.Watching.Notifications, &delivery.Dispatcher{Targets: d.Store, Queue: queues}, bus, d.Log)
 	return batch.StartingQueued(dispatch, d.NextQueued(), d.Log), nil
 }

@@ -6,8 +6,8 @@ import (
 	"crypto/rand"
 
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/boot/deliveries"
 	"github.com/rethread/rethread/shared/client/outbound"
+	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/domain/receiver"
 	"github.com/rethread/rethread/shared/transport/rest/hooks"
 )
@@ -16,12 +16,12 @@ func main() { boot.Start(wire) }
 
 // wire reads the environment: DELIVERIES_URL is the queue for tests and replays.
 func wire(d boot.Deps) (any, error) {
-	queue, err := deliveries.Queues(d, receiver.WebhookKind)
+	queues, err := queue.FromEnvironment(d.AWS, receiver.WebhookKind)
 	if err != nil {
 		return nil, err
 	}
 	c := d.API()
-	c.Webhooks, c.Deliveries, c.CheckURL = d.Store.Webhooks, queue, outbound.FromEnvironment().Check
+	c.Webhooks, c.Deliveries, c.CheckURL = d.Store.Webhooks, queues, outbound.FromEnvironment().Check
 	c.NewSecret = func() (receiver.Secret, error) { return receiver.NewSecret(rand.Reader) }
 	return boot.HTTP(hooks.Webhooks(c)), nil
 }

@@ -1,5 +1,6 @@
 // Package queue hands deliveries over to queues of Amazon SQS, where they wait, and hides
-// messages in them.
+// messages in them. It is apart from package outbound, so that only the functions which queue
+// deliveries link the client of SQS.
 package queue
 
 import (

@@ -1,13 +1,12 @@
-package deliveries
+package queue
 
 import (
 	"fmt"
 	"os"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/receiver"
@@ -31,17 +30,17 @@ func deliveryVariables() map[delivery.Kind]string {
 	}
 }
 
-// Queues returns the queues of deliveries to targets of these kinds.
-func Queues(d boot.Deps, kinds ...delivery.Kind) (*queue.Queue, error) {
+// FromEnvironment returns the queues of deliveries to targets of these kinds.
+func FromEnvironment(cfg aws.Config, kinds ...delivery.Kind) (*Queue, error) {
 	urls, err := urlsOf(deliveryVariables(), kinds)
 	if err != nil {
 		return nil, err
 	}
-	return queue.New(sqs.NewFromConfig(d.AWS), queue.URLs{Deliveries: urls}), nil
+	return New(sqs.NewFromConfig(cfg), URLs{Deliveries: urls}), nil
 }
 
-// AllQueues returns the queues of deliveries, wakes and abandoned deliveries.
-func AllQueues(d boot.Deps) (*queue.Queue, error) {
+// AllFromEnvironment returns the queues of deliveries, wakes and abandoned deliveries.
+func AllFromEnvironment(cfg aws.Config) (*Queue, error) {
 	kinds := []delivery.Kind{receiver.WebhookKind, receiver.PushKind, automation.Kind}
 	deliveries, err := urlsOf(deliveryVariables(), kinds)
 	if err != nil {
@@ -57,9 +56,7 @@ func AllQueues(d boot.Deps) (*queue.Queue, error) {
 	if abandoned == "" {
 		return nil, fmt.Errorf("the environment variable %s names no queue", abandonedVariable)
 	}
-	return queue.New(sqs.NewFromConfig(d.AWS), queue.URLs{
-		Deliveries: deliveries, Wakes: wakes, Abandoned: abandoned,
-	}), nil
+	return New(sqs.NewFromConfig(cfg), URLs{Deliveries: deliveries, Wakes: wakes, Abandoned: abandoned}), nil
 }
 
 func urlsOf(variables map[delivery.Kind]string, kinds []delivery.Kind) (map[delivery.Kind]string, error) {
