@@ -37,11 +37,11 @@ func newStream(start ItemStart, pace Pace) *stream {
 }
 
 // begun returns the item's event as it begins in the log.
-func (s *stream) begun(invocation string) session.Event {
+func (s *stream) begun(ref Ref) session.Event {
 	return session.Event{
-		ID: s.start.ID, InvocationID: invocation, Author: s.start.Author,
+		ID: s.start.ID, InvocationID: ref.RunID, Author: s.start.Author,
 		Fields: map[string]json.RawMessage{"content": content.NewDraft(s.start.Role).Snapshot()},
-	}
+	}.Continued(ref.Continuation)
 }
 
 // add appends a delta to the pending ones if the item has room for it.

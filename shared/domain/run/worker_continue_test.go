@@ -63,6 +63,9 @@ func TestExecute_continues(t *testing.T) {
 		if diff := cmp.Diff(said, got.Said); diff != "" {
 			t.Errorf("said (-want +got):\n%s", diff)
 		}
+		if n := r.all("Append")[0].event.Continuation(); n != 2 {
+			t.Errorf("the event is of continuation %d, want 2", n)
+		}
 		for _, o := range r.ops {
 			if o.name != "Claim" && o.ref.Continuation != 2 {
 				t.Errorf("%s is of continuation %d, want 2", o.name, o.ref.Continuation)
@@ -87,6 +90,9 @@ func TestExecute_continues(t *testing.T) {
 			var ids []string
 			for _, o := range append(r.all("Append"), r.all("Begin")...) {
 				ids = append(ids, o.id)
+				if n := o.event.Continuation(); n != 1 {
+					t.Errorf("%s is of continuation %d, want 1", o.name, n)
+				}
 			}
 			if diff := cmp.Diff([]string{"a", "", "c", ""}, ids); diff != "" {
 				t.Errorf("ids (-want +got):\n%s", diff)

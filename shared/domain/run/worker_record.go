@@ -78,7 +78,7 @@ func (x *execution) begin(ctx context.Context, s *stream) error {
 		return nil
 	}
 	return x.write(ctx, func() (err error) {
-		s.stored, err = x.Store.BeginItem(ctx, x.ref, s.begun(x.ref.RunID))
+		s.stored, err = x.Store.BeginItem(ctx, x.ref, s.begun(x.ref))
 		return err
 	})
 }
@@ -103,6 +103,7 @@ func (x *execution) complete(ctx context.Context) error {
 // their item.
 func (x *execution) event(ctx context.Context, e session.Event, completes bool) error {
 	e.InvocationID = x.ref.RunID
+	e = e.Continued(x.ref.Continuation)
 	s := x.item
 	switch {
 	case e.Size() > session.PageBytes:

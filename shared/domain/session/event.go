@@ -203,7 +203,7 @@ func parseVersions(raw json.RawMessage, pointer string) (map[string]int64, error
 const CreatedBy = "created_by"
 
 // SameAs reports whether two events have the same content, whatever the order of
-// members and whoever sent them: an event with the same id and content is a redelivery.
+// members, whoever sent them and whichever worker stored them: an event with the same id and content is a redelivery.
 func (e Event) SameAs(other Event) bool {
 	return e.InvocationID == other.InvocationID && e.Author == other.Author &&
 		reflect.DeepEqual(canonical(e.Fields), canonical(other.Fields))
@@ -212,7 +212,7 @@ func (e Event) SameAs(other Event) bool {
 func canonical(fields map[string]json.RawMessage) map[string]any {
 	out := make(map[string]any, len(fields))
 	for name, raw := range fields {
-		if v := jsonx.Canonical(raw); v != nil && name != CreatedBy {
+		if v := jsonx.Canonical(raw); v != nil && name != CreatedBy && name != continuation {
 			out[name] = v
 		}
 	}

@@ -249,6 +249,7 @@ class Event(TypedDict, total=False, extra_items=Any):
     actions: Required[Actions | None]
     status: Required[Literal["completed", "in_progress", "failed"]]
     error: Any
+    continuation: Any
     created_time: Required[int]
     created_by: CreatedBy
 

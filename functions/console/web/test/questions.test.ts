@@ -43,6 +43,18 @@ describe('the questions of a turn', () => {
     expect(turns[1]?.messages[0]?.blocks).toEqual([{ kind: 'answer', text: 'Red' }]);
   });
 
+  test('are none of a worker that was lost, once the next one has said something', () => {
+    const ask1 = calls('a', [ask('1')]);
+    const on = calls('a', [], { continuation: 1 });
+    expect(asked(ask1, on)).toHaveLength(1);
+    const said = calls('a', [ask('2')], { continuation: 1 });
+    expect(asked(ask1, said)).toMatchObject([{ id: '2' }]);
+    const cut = { status: 'failed', error: { code: 'interrupted', message: '' } };
+    expect(asked(calls('a', [ask('1')], cut), on)).toEqual([]);
+    const waits = calls('a', [ask('1')], { long_running_tool_ids: ['1'] });
+    expect(asked(waits, said)).toMatchObject([{ id: '1' }]);
+  });
+
   test('are none while the run goes on, or after it failed', () => {
     const [turn] = turnsOf(new Messages().of([calls('a', [ask('1')])]), {
       status: 'in_progress',

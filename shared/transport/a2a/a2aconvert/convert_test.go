@@ -92,13 +92,6 @@ func TestArtifact(t *testing.T) {
 func TestStatus(t *testing.T) {
 	call := agentEvent("ask", 1, `[{"function_call":{"id":"c","name":"f","args":{}}}]`)
 	answer := agentEvent("answer", 2, `[{"function_response":{"id":"c","name":"f","response":{}}}]`)
-	words := agentEvent("words", 3, `[{"text":"done"}]`)
-	again := agentEvent("again", 3, `[{"function_call":{"id":"d","name":"f","args":{}}}]`)
-	both := agentEvent("both", 1, `[{"function_call":{"id":"c","name":"f"}},{"function_call":{"id":"d","name":"f"}}]`)
-	partial, long := call, agentEvent("ask", 1, `[{"function_call":{"id":"c","name":"f","args":{}}}]`)
-	partial.Status = session.EventFailed
-	long.Fields["long_running_tool_ids"] = json.RawMessage(`["c"]`)
-	continued := run.Run{Status: run.Completed, Continuations: 1}
 	for _, test := range []struct {
 		name   string
 		run    run.Run
@@ -110,13 +103,6 @@ func TestStatus(t *testing.T) {
 		{"complete", run.Run{Status: run.Completed}, nil, a2a.TaskStateCompleted},
 		{"a call without a response", run.Run{Status: run.Completed}, []session.Event{call}, a2a.TaskStateInputRequired},
 		{"a call with a response", run.Run{Status: run.Completed}, []session.Event{call, answer}, a2a.TaskStateCompleted},
-		{"went on without a call that was interrupted", continued, []session.Event{call, words}, a2a.TaskStateCompleted},
-		{"went on after an item that was interrupted in a call", run.Run{Status: run.Completed}, []session.Event{partial, words}, a2a.TaskStateCompleted},
-		{"went on without a call, and called again", continued, []session.Event{call, again}, a2a.TaskStateInputRequired},
-		{"went on with a response to another call", continued, []session.Event{both, answer}, a2a.TaskStateInputRequired},
-		{"went on after a call that is long-running", continued, []session.Event{long, words}, a2a.TaskStateInputRequired},
-		{"said something after a call, without an interruption", run.Run{Status: run.Completed}, []session.Event{call, words}, a2a.TaskStateInputRequired},
-		{"was interrupted after its last call", continued, []session.Event{call}, a2a.TaskStateInputRequired},
 		{"cancelled", run.Run{Status: run.Cancelled}, nil, a2a.TaskStateCanceled},
 		{"failed", run.Run{Status: run.Failed, Error: run.NewProblem("x", "why")}, nil, a2a.TaskStateFailed},
 		{"rejected", run.Run{Status: run.Failed, Error: run.NewProblem("rejected", "no")}, nil, a2a.TaskStateRejected},

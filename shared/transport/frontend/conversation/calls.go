@@ -21,10 +21,13 @@ type Call struct {
 	Answered bool
 	ByPerson bool // an input has answered it
 
-	event string // its id
-	part  int
-	own   string // the agent's id of the call, may be empty
-	lost  bool   // its worker was lost, and the agent did not wait for an answer
+	// Event is the id of its event, and GivenID its id there, which may be empty or not
+	// unique.
+	Event, GivenID string
+
+	part         int
+	continuation int  // how many workers were lost before its event
+	lost         bool // its worker was lost, and the agent did not wait for an answer
 }
 
 // Open reports whether a person has to answer the call. An agent that calls a function
@@ -58,7 +61,9 @@ func (c *calls) begin(e session.Event, i int, call *content.Call) *Call {
 		shown = e.ID + ":" + strconv.Itoa(i)
 	}
 	c.used[shown] = true
-	one := &Call{ID: shown, Name: call.Name, Run: e.InvocationID, event: e.ID, part: i, own: call.ID}
+	one := &Call{
+		ID: shown, Name: call.Name, Run: e.InvocationID, Event: e.ID, GivenID: call.ID, part: i, continuation: e.Continuation(),
+	}
 	c.list = append(c.list, one)
 	c.byAt[callAt{e.ID, i}] = one
 	return one
@@ -76,7 +81,7 @@ func (c *calls) answer(r *content.Response, byPerson bool) *Call {
 			found = one
 			break
 		}
-		if r.ID != "" && one.own == r.ID && (found == nil || !one.Answered) {
+		if r.ID != "" && one.GivenID == r.ID && (found == nil || !one.Answered) {
 			found = one
 		}
 	}
@@ -86,11 +91,11 @@ func (c *calls) answer(r *content.Response, byPerson bool) *Call {
 	return found
 }
 
-// interrupted marks the calls of a run whose worker was lost: whether they were carried
-// out is unknown.
-func (c *calls) interrupted(invocation string) {
+// interrupted marks the calls of a run that workers made which were lost before the one of
+// this continuation: whether they were carried out is unknown.
+func (c *calls) interrupted(invocation string, by int) {
 	for _, one := range c.list {
-		one.lost = one.lost || one.Run == invocation && !one.Waits && !one.Answered
+		one.lost = one.lost || one.Run == invocation && one.continuation < by && !one.Waits && !one.Answered
 	}
 }
 

@@ -44,7 +44,7 @@ func setOrigin(e *session.Event, o origin) error {
 
 // responsePart returns the response of a call as a part.
 func responsePart(c *Call, value json.RawMessage) content.Part {
-	return content.Answer(cmp.Or(c.own, c.ID), c.Name, value)
+	return content.Answer(cmp.Or(c.GivenID, c.ID), c.Name, value)
 }
 
 // response returns the answer to a call as a function's response. A cancelled one has

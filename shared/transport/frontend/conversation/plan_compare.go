@@ -79,7 +79,7 @@ func (in Input) answered(t *Thread, from int) int {
 	last, event := -1, -1
 	for _, c := range t.view.calls.list {
 		if ids[c.ID] {
-			event = slices.IndexFunc(t.events, func(e session.Event) bool { return e.ID == c.event })
+			event = slices.IndexFunc(t.events, func(e session.Event) bool { return e.ID == c.Event })
 		}
 	}
 	for i, e := range t.entries {

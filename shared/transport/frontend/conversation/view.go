@@ -91,7 +91,10 @@ func (v *View) Pieces(e session.Event) []Piece {
 	}
 	if e.Status == session.EventFailed && !v.failed[e.ID] {
 		v.failed[e.ID] = true
-		v.calls.interrupted(e.InvocationID)
+		v.calls.interrupted(e.InvocationID, e.Continuation()+1)
+	}
+	if slices.ContainsFunc(out, func(p Piece) bool { return p.Kind != PieceResponse }) {
+		v.calls.interrupted(e.InvocationID, e.Continuation()) // its agent goes on without them
 	}
 	return out
 }

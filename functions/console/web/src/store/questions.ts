@@ -41,15 +41,24 @@ const KINDS: Record<string, Question['kind']> = {
 export function questionsOf(turn: Turn | undefined): Question[] {
   if (turn?.outcome !== 'completed') return [];
   const waiting = new Set(turn.messages.flatMap(({ event }) => waitingIn(event)));
-  const open = turn.messages
-    .filter(({ role }) => role === 'agent')
-    .flatMap(({ blocks }) => blocks)
-    .flatMap((block) => (block.kind === 'call' && block.result === undefined ? block.call : []))
+  const agents = turn.messages.filter(({ role }) => role === 'agent');
+  const spoke = agents.filter(({ blocks }) => blocks.length > 0);
+  const open = agents
+    .flatMap(({ event, interrupted, blocks }) =>
+      blocks.flatMap((block) => {
+        if (block.kind !== 'call' || block.result !== undefined) return [];
+        const gone = interrupted || spoke.some((later) => lost(later.event) > lost(event));
+        return gone && !waiting.has(block.call.id) ? [] : block.call;
+      }),
+    )
     .filter(({ id }) => id !== '' && (waiting.size === 0 || waiting.has(id)));
   const questions = open.map(questionOf);
   const confirmed = new Set(questions.map(({ about }) => about?.id));
   return questions.filter(({ id }) => !confirmed.has(id));
 }
+
+/** How many workers of its run were lost before an event. */
+const lost = ({ continuation }: Event): number => Number(continuation ?? 0);
 
 /** The ids of the calls that an event says are long-running. */
 function waitingIn(event: Event): string[] {
