@@ -19,6 +19,6 @@ func main() {
 		return boot.Streaming(a2a.New(c, a2a.Config{
 			Tasks: d.Store.Tasks, Links: d.Store.Tasks, Push: d.Store.Pushes, CheckURL: outbound.FromEnvironment().Check,
 			PublicKeys: outbound.NewSigningKeys(d.Store.Keys, time.Now).Public, Modified: boot.Deployed(d.Log),
-		}), d.Log, time.Now), nil
+		}), d.Log, d.Now), nil
 	})
 }

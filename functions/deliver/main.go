@@ -60,13 +60,15 @@ func wire(d boot.Deps) (any, error) {
 	}, queues, d.Log), nil
 }
 
+// worker has the machine's time, as its queues have, and for what receivers compare with
+// their own clocks.
 func worker(d boot.Deps, issuer string, pace delivery.RetryPolicy) *delivery.Worker {
 	store := d.Store.With(stores.WithCompaction(compaction.Rules{})) // compaction speeds up readers, and no reader waits here
 	return &delivery.Worker{
 		Builders: map[delivery.Kind]delivery.MessageBuilder{
 			receiver.PushKind: &a2a.Notifier{
 				Sessions: store.Sessions, Runs: store.Runs, Links: store.Tasks, Targets: store.Pushes,
-				Sign: outbound.NewSigningKeys(store.Keys, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
+				Sign: outbound.NewSigningKeys(store.Keys, time.Now).Sign, Issuer: issuer, Now: d.Now, SignedTime: time.Now, NewID: uuid.NewString,
 			},
 			receiver.WebhookKind: &outbound.WebhookNotifier{Webhooks: store.Webhooks, Now: time.Now},
 		},

@@ -4,7 +4,6 @@ package main
 import (
 	"os"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -22,7 +21,7 @@ func wire(d boot.Deps) (any, error) {
 		Sessions: d.Store.Sessions, Rewinds: d.Store.History, Artifacts: d.Store.Artifacts, Shares: d.Store.Shares, Grants: d.Store.Shares,
 		AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
 		OAuth:         mcp.OAuth{Issuer: os.Getenv("JWT_ISSUER"), Scopes: strings.Fields(os.Getenv("OAUTH_SCOPE"))},
-		Log:           d.Log, Now: time.Now, NewID: uuid.NewString,
+		Log:           d.Log, Now: d.Now, NewID: uuid.NewString,
 	})
 	if err != nil {
 		return nil, err

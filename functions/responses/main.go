@@ -3,8 +3,6 @@
 package main
 
 import (
-	"time"
-
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/transport/openresponses"
 )
@@ -15,6 +13,6 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		return boot.Streaming(openresponses.New(c, d), d.Log, time.Now), nil
+		return boot.Streaming(openresponses.New(c, d), d.Log, d.Now), nil
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/rethread/rethread/shared/base/clock"
 	"github.com/rethread/rethread/shared/client/tokens"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/observe/logs"
@@ -43,7 +43,7 @@ func StartAuthorizer() {
 	}
 	verifier, err := tokens.New(tokens.Config{
 		Issuer: os.Getenv("JWT_ISSUER"), Audiences: strings.Split(os.Getenv("JWT_AUDIENCE"), ","),
-		Client: http.DefaultClient, Now: time.Now, Log: log,
+		Client: http.DefaultClient, Now: clock.New(os.Getenv(clock.Variable)), Log: log,
 	})
 	if err != nil {
 		log.ErrorContext(ctx, "the function cannot start", "error", err)

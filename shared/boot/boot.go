@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/rethread/rethread/shared/base/clock"
 	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 	"github.com/rethread/rethread/shared/client/tracing"
 	"github.com/rethread/rethread/shared/domain/run"
@@ -33,7 +34,8 @@ const maxAttempts = 6
 type Deps struct {
 	Log   *slog.Logger
 	Store *stores.Store
-	AWS   aws.Config // for clients of other services
+	AWS   aws.Config       // for clients of other services
+	Now   func() time.Time // by which stored and given times are judged
 
 	// agents are the agents configured in AGENTS. Only the runner can call them,
 	// because only it has the secrets.
@@ -89,10 +91,11 @@ func newDeps(ctx context.Context) (Deps, error) {
 	if err != nil {
 		return Deps{}, err
 	}
+	now := clock.New(os.Getenv(clock.Variable))
 	return Deps{
-		Log: log, AWS: cfg, agents: names, Lease: lease,
+		Log: log, AWS: cfg, Now: now, agents: names, Lease: lease,
 		Store: stores.New(dynamo.New(dynamodb.NewFromConfig(cfg, engineOptions), table, store.Schema()),
-			stores.WithLogger(log), stores.WithLease(lease), stores.WithRetention(kept), stores.WithOnFailed(names.OnFailed),
+			stores.WithClock(now), stores.WithLogger(log), stores.WithLease(lease), stores.WithRetention(kept), stores.WithOnFailed(names.OnFailed),
 			stores.WithQuotas(limits)),
 	}, nil
 }

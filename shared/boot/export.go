@@ -3,7 +3,6 @@ package boot
 import (
 	"net/http"
 	"os"
-	"time"
 
 	"github.com/rethread/rethread/shared/transport/gateway"
 	"github.com/rethread/rethread/shared/transport/rest/archives"
@@ -14,7 +13,7 @@ import (
 // CORS headers to responses of functions.
 func StartExport() {
 	Start(func(d Deps) (any, error) {
-		return Streaming(allowing(os.Getenv("ALLOWED_ORIGIN"), archives.Export(d.API())), d.Log, time.Now), nil
+		return Streaming(allowing(os.Getenv("ALLOWED_ORIGIN"), archives.Export(d.API())), d.Log, d.Now), nil
 	})
 }
 

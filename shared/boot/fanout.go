@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
@@ -24,7 +23,7 @@ func StartFanout() {
 		if err != nil {
 			return nil, err
 		}
-		return batch.Fanout(d.Store.WatchMessages, watch.NewFanout(d.Store.Subscriptions, pusher, d.Log, time.Now).Paced(posts).
+		return batch.Fanout(d.Store.WatchMessages, watch.NewFanout(d.Store.Subscriptions, pusher, d.Log, d.Now).Paced(posts).
 			Spread(PostedBy(lambda.NewFromConfig(d.AWS, once), os.Getenv(postVariable))), d.Log), nil
 	})
 }

@@ -32,7 +32,7 @@ func (d Deps) FrontEnd() (frontend.Config, error) {
 		StartRun: d.StartRun(),
 		Watch:    follow.Socket(endpoint, http.DefaultClient),
 		Streams:  d.Store.Usage, StreamTurn: turn, Unseen: d.Store.Watching,
-		Log: d.Log, Now: time.Now, NewID: newOrderedID, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
+		Log: d.Log, Now: d.Now, NewID: newOrderedID, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
 	}, nil
 }
 

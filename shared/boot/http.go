@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
@@ -90,6 +89,6 @@ func (d Deps) API() rest.Config {
 		Grants: d.Store.Shares, Shares: d.Store.Shares, NewToken: rand.Text,
 		Automations: d.Store.Automations,
 		Runs:        d.Store.Runs, Agents: d, StartRun: d.StartRun(),
-		Log: d.Log, Now: time.Now, NewID: uuid.NewString,
+		Log: d.Log, Now: d.Now, NewID: uuid.NewString,
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"time"
 
 	"github.com/rethread/rethread/shared/transport/sse"
 )
@@ -22,7 +21,7 @@ func StartSSE() {
 		}
 		return sse.New(sse.Config{
 			URL: endpoint, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
-			Client: http.DefaultClient, Log: d.Log, Now: time.Now, Random: rand.Float64,
+			Client: http.DefaultClient, Log: d.Log, Now: d.Now, Random: rand.Float64,
 			Streams: d.Store.Usage, Turn: turn,
 		}), nil
 	})

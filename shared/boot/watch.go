@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"time"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 
@@ -29,8 +28,8 @@ func StartWatch() {
 			return nil, err
 		}
 		return ws.New(ws.Config{
-			Gate:          access.NewGate(d.Store.Shares, time.Now, d.Log),
-			Subscriptions: d.Store.Subscriptions, Feed: d.Store.Watching, Pusher: pusher, Log: d.Log, Now: time.Now,
+			Gate:          access.NewGate(d.Store.Shares, d.Now, d.Log),
+			Subscriptions: d.Store.Subscriptions, Feed: d.Store.Watching, Pusher: pusher, Log: d.Log, Now: d.Now,
 		}), nil
 	})
 }

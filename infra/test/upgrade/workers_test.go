@@ -71,7 +71,7 @@ func (s *system) deliverer() batch.DeliverHandler {
 			Builders: map[delivery.Kind]delivery.MessageBuilder{
 				receiver.PushKind: &a2a.Notifier{
 					Sessions: s.store.Sessions, Runs: s.store.Runs, Links: s.store.Tasks, Targets: s.store.Pushes,
-					Sign: s.keys.Sign, Issuer: "https://issuer.example", Now: s.now, NewID: s.newID,
+					Sign: s.keys.Sign, Issuer: "https://issuer.example", Now: s.now, SignedTime: s.now, NewID: s.newID,
 				},
 				receiver.WebhookKind: &outbound.WebhookNotifier{Webhooks: s.store.Webhooks, Now: s.now},
 			},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/shared/base/clock"
 	"github.com/rethread/rethread/shared/domain/compaction"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
@@ -33,7 +34,7 @@ type settings struct {
 
 func defaults() settings {
 	return settings{
-		now:        wallClock,
+		now:        clock.New(""),
 		random:     uuid.New,
 		log:        slog.New(slog.DiscardHandler),
 		compaction: compaction.Default(),
@@ -44,14 +45,10 @@ func defaults() settings {
 	}
 }
 
-// wallClock returns the time without a reading of the monotonic clock, which may stand
-// still while an instance is frozen: what an instance remembers is as old as others see it.
-func wallClock() time.Time { return time.Now().Round(0) }
-
 // Option changes a default of New.
 type Option func(*settings)
 
-// WithClock sets the clock.
+// WithClock sets the clock; the default is the machine's.
 func WithClock(now func() time.Time) Option { return func(s *settings) { s.now = now } }
 
 // WithRandom sets the source of random ids.

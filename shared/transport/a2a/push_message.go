@@ -51,7 +51,7 @@ func (n *Notifier) message(ctx context.Context, c receiver.PushConfig, taskID st
 	if err != nil { // it was checked when it was stored
 		return delivery.Message{}, fmt.Errorf("%w: the address is invalid", delivery.ErrNothing)
 	}
-	now, sum := n.Now(), sha256.Sum256(body)
+	now, sum := n.SignedTime(), sha256.Sum256(body)
 	token, err := n.Sign(ctx, claims{
 		Issuer: n.Issuer, Audience: address.Scheme + "://" + address.Host,
 		IssuedAt: now.Unix(), Expires: now.Add(tokenLifetime).Unix(), ID: n.NewID(),

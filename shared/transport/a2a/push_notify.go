@@ -40,7 +40,9 @@ type Notifier struct {
 	// under it.
 	Issuer string
 	Now    func() time.Time
-	NewID  func() string // of tokens
+	// SignedTime is the time of tokens, which receivers compare with their own clocks.
+	SignedTime func() time.Time
+	NewID      func() string // of tokens
 }
 
 // linkDelay is how long after an event its task may be unknown, because the

@@ -62,7 +62,7 @@ func newEndedTask(t *testing.T) *endedTask {
 			text, err := json.Marshal(claims)
 			return "signed " + string(text), err
 		},
-		Now: func() time.Time { return w.now }, NewID: func() string { return "token-1" },
+		Now: func() time.Time { return w.now }, SignedTime: func() time.Time { return w.now }, NewID: func() string { return "token-1" },
 	}
 	return w
 }
