@@ -70,6 +70,15 @@ func TestLocal(t *testing.T) {
 			}
 		}
 	})
+	t.Run("an advance of the clock ends tokens and allows new ones", func(t *testing.T) {
+		short := mustToken(t, system, `{"user_id": "alice", "expires_in": 3600}`)
+		wantAnswer(t, system, "GET", "/notes/one", short, "", 200, "hello")
+		if got := mustDo(t, mustRequest(t, system, "POST", "/dev/clock", "", `{"advance_seconds": 3600}`)); got.status != 200 {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+		wantAnswer(t, system, "GET", "/notes/one", short, "", 401, `{"message":"Unauthorized"}`)
+		wantAnswer(t, system, "GET", "/notes/one", mustToken(t, system, `{"user_id": "alice", "expires_in": 3600}`), "", 200, "hello")
+	})
 	t.Run("refuses a data folder in use", func(t *testing.T) {
 		wantFailure(t, program, arguments, "in use by another engine")
 	})
@@ -88,7 +97,7 @@ func TestLocal(t *testing.T) {
 	t.Run("writes the uses of permissions at the end", func(t *testing.T) {
 		got, err := os.ReadFile(grants)
 		want := strings.Join([]string{
-			`{"function":"NotesFunction","action":"dynamodb:GetItem","resource":"` + notesTable + `","calls":2}`,
+			`{"function":"NotesFunction","action":"dynamodb:GetItem","resource":"` + notesTable + `","calls":4}`,
 			`{"function":"NotesFunction","action":"dynamodb:PutItem","resource":"` + notesTable + `","calls":1}`,
 			`{"function":"NotesFunction","action":"dynamodb:Scan","resource":"` + notesTable + `","calls":1,"denied":true}`, "",
 		}, "\n")
@@ -96,10 +105,13 @@ func TestLocal(t *testing.T) {
 			t.Errorf("%v\n%s", err, got)
 		}
 	})
-	t.Run("keeps data and tokens across a restart", func(t *testing.T) {
+	t.Run("keeps data, tokens and the clock across a restart", func(t *testing.T) {
 		arguments[1] = strings.TrimPrefix(system.url, "http://")
 		again := mustStart(t, program, arguments...)
 		wantAnswer(t, again, "GET", "/notes/one", alice, "", 200, "hello")
+		if got := mustDo(t, mustRequest(t, again, "GET", "/dev/clock", "", "")); !strings.Contains(got.body, `"ahead_seconds":3600,`) {
+			t.Errorf("the clock: %d %s", got.status, got.body)
+		}
 	})
 	t.Run("leaves no engine behind when killed", func(t *testing.T) {
 		killed := mustStart(t, program, "-http", "127.0.0.1:0", "-template", arguments[3], "-bin", bin, "-data", "")

@@ -69,6 +69,7 @@ func (g *Gateway) verify(token string, authorizer samtemplate.JWTAuthorizer) (jw
 	parser := jwt.NewParser(
 		jwt.WithValidMethods([]string{"RS256", "RS384", "RS512"}), // HTTP APIs support RSA only
 		jwt.WithIssuer(authorizer.Issuer), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithJSONNumber(),
+		jwt.WithTimeFunc(g.opts.Now),
 	)
 	_, err := parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) {
 		keyID, _ := t.Header["kid"].(string)

@@ -52,6 +52,7 @@ type Options struct {
 	Functions []samtemplate.Function
 	Invoker   Invoker
 	Keys      Keys
+	Now       func() time.Time // at which tokens must be valid; nil means time.Now
 	Account   string
 	Log       func(Access)
 }

@@ -13,18 +13,21 @@ import (
 )
 
 // handler routes requests to the REST APIs' routes, to the HTTP API, as if they
-// shared a custom domain, and to the development issuer. When ending is closed,
+// shared a custom domain, and to the development issuer and clock. When ending is closed,
 // streaming answers are cut off, because they would not end on their own.
 func (s *System) handler(ending <-chan struct{}) (http.Handler, error) {
 	log := accessLog(s.opts.Output)
 	api := s.template.HTTPAPIs[0]
 	gate, err := gateway.New(gateway.Options{
-		API: api, Functions: s.template.Functions, Invoker: s.lambdas, Keys: s.keys, Account: account, Log: log,
+		API: api, Functions: s.template.Functions, Invoker: s.lambdas, Keys: s.keys, Now: s.clock.Now, Account: account, Log: log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	dev := withAccessLog(gateway.WithCORS(api.CORS, s.issuer.Handler(devPrefix)), log)
+	mux := http.NewServeMux()
+	mux.Handle(devPrefix+"/", s.issuer.Handler(devPrefix))
+	mux.Handle(devPrefix+"/clock", s.clock.Handler(devPrefix))
+	dev := withAccessLog(gateway.WithCORS(api.CORS, mux), log)
 	stack := withAccessLog(http.HandlerFunc(s.serveStack), log)
 	rests, err := s.restAPIs(log)
 	if err != nil {

@@ -13,9 +13,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
+	"github.com/rethread/rethread/infra/local/devclock"
 	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
 	"github.com/rethread/rethread/infra/local/gateway"
 	"github.com/rethread/rethread/infra/local/identity"
@@ -108,6 +110,8 @@ type System struct {
 	address        string
 	engine         *dynamodblocal.Engine
 	database       string
+	clock          *devclock.Clock
+	scratch        string // folder of this process, removed at the end; "" if there is none
 	issuer         *identity.Issuer
 	keys           gateway.Keys // of the issuer of tokens
 	demo           *http.Server
@@ -133,7 +137,7 @@ func Start(ctx context.Context, opts Options) (*System, error) {
 	opts.DynamoDBKey = cmp.Or(opts.DynamoDBKey, table.AccessKey)
 	s := &System{opts: opts, failed: make(chan error, 1)}
 	for _, step := range []func(context.Context) error{
-		s.listen, s.startDemoAgent, s.load, s.listenWebSocket, s.startEngine, s.makeTables, s.startGuard, s.startQueues,
+		s.listen, s.startDemoAgent, s.setClock, s.load, s.listenWebSocket, s.startEngine, s.makeTables, s.startGuard, s.startQueues,
 		s.startBuses, s.startParameters, s.startFunctions, s.startSources, s.startGateway,
 	} {
 		if err := step(ctx); err != nil {
@@ -222,6 +226,9 @@ func (s *System) Close() {
 	s.running.Wait()
 	if s.engine != nil {
 		s.engine.Stop()
+	}
+	if err := os.RemoveAll(s.scratch); err != nil {
+		s.opts.Log.ErrorContext(ctx, "failed to remove a folder", "error", err)
 	}
 }
 

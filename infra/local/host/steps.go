@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rethread/rethread/infra/local/devclock"
 	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
 	"github.com/rethread/rethread/infra/local/identity"
 	"github.com/rethread/rethread/infra/local/lambda"
@@ -21,6 +22,7 @@ import (
 	"github.com/rethread/rethread/infra/local/stream"
 	"github.com/rethread/rethread/infra/local/stream/reader"
 	"github.com/rethread/rethread/infra/local/table"
+	"github.com/rethread/rethread/shared/base/clock"
 )
 
 const devPrefix = "/dev"
@@ -33,7 +35,7 @@ var (
 // load reads the template, with local addresses and the local issuer as its
 // parameters, and checks that every function is built.
 func (s *System) load(_ context.Context) error {
-	issuer, err := identity.New(s.URL()+devPrefix, audience, s.path(s.opts.Data), time.Now)
+	issuer, err := identity.New(s.URL()+devPrefix, audience, s.path(s.opts.Data), s.clock.Now)
 	if err != nil {
 		return err
 	}
@@ -49,6 +51,24 @@ func (s *System) load(_ context.Context) error {
 	}
 	s.issuer, s.keys, s.template = issuer, s.opts.SignIn.keys(issuer), template
 	return s.check()
+}
+
+// setClock goes on with the clock of the stored data, whose times would otherwise be in
+// the future.
+func (s *System) setClock(ctx context.Context) (err error) {
+	folder := s.path(s.opts.Data)
+	if folder == "" {
+		if s.scratch, err = os.MkdirTemp("", "rethread-"); err != nil {
+			return fmt.Errorf("make a folder for the clock: %w", err)
+		}
+		folder = s.scratch
+	}
+	s.clock = devclock.New(folder)
+	ahead, err := s.clock.Ahead()
+	if ahead > 0 {
+		s.opts.Log.WarnContext(ctx, "the clock is ahead of the machine's, as it was when this data was last used", "by", ahead)
+	}
+	return err
 }
 
 func (s *System) check() error {
@@ -120,6 +140,7 @@ func (s *System) environment() map[string]string {
 		"AWS_ENDPOINT_URL_SQS":         s.queues.endpoint,
 		"AWS_ENDPOINT_URL_EVENTBRIDGE": s.buses.endpoint,
 		"AWS_ENDPOINT_URL_SSM":         s.parameterStore.endpoint,
+		clock.Variable:                 s.clock.File,
 		"OUTBOUND_ALLOW_LOOPBACK":      "true", // agents and receivers that users configure run on this machine
 	}
 	if !s.opts.SignIn.configured() {

@@ -57,21 +57,11 @@ func TestReadme(t *testing.T) {
 	both := strings.Replace(configured[1], "{", `{"python": {"type": "http", "url": "http://127.0.0.1:`+python+`"}, `, 1)
 	system := e2e.Start(t, "AGENTS="+strings.ReplaceAll(both, ":8080", ":"+port))
 	text = strings.ReplaceAll(text, "http://127.0.0.1:3000", system.URL)
-	t.Run("the commands print the promised output", func(t *testing.T) {
-		t.Parallel()
+	t.Run("the Go code runs", func(t *testing.T) { testGo(t, system, mustBlocks(t, text, "go")[0]) })
+	t.Run("the agent in Python answers as the other one", func(t *testing.T) { testAgent(t, system, "python") })
+	t.Run("the page on rewinds over A2A", func(t *testing.T) { testRewindPage(t, system, "parrot") })
+	t.Run("the commands print the promised output", func(t *testing.T) { // the last, because they advance the clock
 		testCommands(t, strings.Join(mustBlocks(t, text, "sh"), ""))
-	})
-	t.Run("the Go code runs", func(t *testing.T) {
-		t.Parallel()
-		testGo(t, system, mustBlocks(t, text, "go")[0])
-	})
-	t.Run("the agent in Python answers as the other one", func(t *testing.T) {
-		t.Parallel()
-		testAgent(t, system, "python")
-	})
-	t.Run("the page on rewinds over A2A", func(t *testing.T) {
-		t.Parallel()
-		testRewindPage(t, system, "parrot")
 	})
 }
 
