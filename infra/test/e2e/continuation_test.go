@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -83,25 +82,18 @@ func (a *careful) asked() []carefulCall {
 // testContinuation kills the worker of a run in the middle of an answer: another one
 // continues the run, what watchers had seen stays, and the answer is completed. The
 // second worker of a run that may be continued once is its last.
-func testContinuation(t *testing.T, sys *e2e.System) {
+func testContinuation(t *testing.T, sys *e2e.System, agent *careful) {
 	t.Helper()
-	agent := newCareful(t)
-	brief := sys.Of(t, sweptByTests, "RUN_LEASE=15s", agent.env())
-	s := &story{user: brief.User(t, "alice")}
+	s := &story{user: sys.User(t, "alice")}
 	s.session = mustCreate(t, s.user, nil)
 	s.followers = mustFollow(t, s.user, s.session, "watcher")
 	_, s.run = mustRun(t, s.user, s.session, "hello", e2e.M{"agent": "careful"})
 	s.awaitWords(t, 5)
-	if n := brief.KillWorkers(t, "runner"); n != 1 {
+	if n := sys.KillWorkers(t, "runner"); n != 1 {
 		t.Fatalf("%d runners were killed", n)
 	}
-	sweeper := &silent{system: brief}
-	await(t, "another worker", func(ctx context.Context) bool {
-		if err := sweeper.sweep(ctx); err != nil {
-			t.Fatal(err)
-		}
-		return len(agent.asked()) > 1
-	})
+	outlast(t, sys)
+	mustSweep(t, sys)
 	s.followers[0].Until(t, "the end of the run", answered(s.run))
 	thread := mustAgree(t, s.user, s.session, s.followers)
 	got := answers(view.Session{Items: thread.Items}, s.run)

@@ -16,33 +16,35 @@ import (
 // moments that differ between runs of the test, then those that call agents, then
 // everything. Content that a watcher received stays, every watcher ends with what
 // GET thread returns, and the sessions can be used again.
-func testCrashes(t *testing.T, sys *e2e.System) {
+func (a *endless) testCrashes(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	// A lease must be longer than a worker's delays on a busy machine.
-	brief := sys.Lasting(t, "RUN_LEASE=20s")
+	own := sys.Lasting(t, a.env())
 	random := property.Rand(t, 0)
 
-	stories := []*story{newStory(t, brief, nil), newStory(t, brief, nil), newStory(t, brief, nil)}
-	words := killPushers(t, brief, stories, random)
+	stories := []*story{newStory(t, own, nil), newStory(t, own, nil), newStory(t, own, nil)}
+	words := killPushers(t, own, stories, random)
 	for _, s := range stories {
 		s.awaitWords(t, words)
 	}
-	if n := brief.KillWorkers(t, "runner"); n < len(stories) {
+	if n := own.KillWorkers(t, "runner"); n < len(stories) {
 		t.Fatalf("%d runners were killed", n)
 	}
-	last := newStory(t, brief, nil)
+	last := newStory(t, own, nil)
 	last.awaitWords(t, 10)
-	silent := fallSilent(t, brief)
-	brief.Restart(t)
+	silent := fallSilent(t, own)
+	own.Restart(t)
 	stories = append(stories, last, silent)
+	outlast(t, own)
+	mustSweep(t, own)
 	for i, s := range stories {
-		if status := s.settle(t); status != "failed" {
-			t.Errorf("run %d is %s", i, status)
+		if got := s.user.Get(s.session + "/runs/" + s.run).Want(200); got.Str("data.status") != "failed" {
+			t.Errorf("run %d is %s", i, got.Body)
 		}
 	}
 	for _, s := range stories {
 		s.mustGoOn(t)
 	}
+	t.Run("a lost worker does not stop a queue", func(t *testing.T) { testQueueLost(t, own) })
 }
 
 // story is a session whose run is killed.
@@ -65,21 +67,6 @@ func newStory(t *testing.T, sys *e2e.System, run e2e.M) *story {
 
 // endlessly asks the demo agent for a longer answer than any test waits for.
 const endlessly = "/long 2000"
-
-// settle waits until the run has ended, and returns its status.
-func (s *story) settle(t *testing.T) string {
-	t.Helper()
-	var status string
-	await(t, "the end of the run", func(ctx context.Context) bool {
-		answer, err := s.user.Try(ctx, "GET", s.session+"/runs/"+s.run, nil, e2e.Off)
-		if err != nil || answer.Status != 200 {
-			return false
-		}
-		status = answer.Str("data.status")
-		return status != "in_progress"
-	})
-	return status
-}
 
 // mustGoOn checks what a lost run leaves, and that the next input works.
 func (s *story) mustGoOn(t *testing.T) {

@@ -21,7 +21,6 @@ func (a *endless) testQueue(t *testing.T, sys *e2e.System) {
 		"inputs wait, are cancelled and run in order, which all watchers see": testQueueInOrder,
 		"a queue is bounded, and a repeated request queues nothing more":      testQueueBounds,
 		"a queue waits behind a failure if its first input asks for that":     testQueueBlocked,
-		"a lost worker does not stop a queue":                                 testQueueLost,
 		"a queue that is read by many processes that die runs once":           testQueueRedelivered,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,26 +171,20 @@ func testQueueBlocked(t *testing.T, sys *e2e.System, _ *endless) {
 }
 
 // testQueueLost kills the worker of a run behind which inputs wait.
-func testQueueLost(t *testing.T, sys *e2e.System, agent *endless) {
+func testQueueLost(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	brief := sys.Of(t, sweptByTests, "RUN_LEASE=15s", agent.env())
-	alice := brief.User(t, "alice")
+	alice := sys.User(t, "alice")
 	s := mustCreate(t, alice, e2e.M{"agent": "demo"})
 	all := mustFollow(t, alice, s, "watcher")
 	_, first := mustRun(t, alice, s, "first", e2e.M{"agent": "endless"})
 	mustSee(t, all, "the answer begins", hasWords(first, 2))
 	_, second := mustEnqueue(t, alice, s, "second", nil)
 	_, third := mustEnqueue(t, alice, s, "third", nil)
-	if n := brief.KillWorkers(t, "runner"); n == 0 {
+	if n := sys.KillWorkers(t, "runner"); n == 0 {
 		t.Fatal("no runner was killed")
 	}
-	sweeper := &silent{system: brief}
-	await(t, "the end of the lost run", func(ctx context.Context) bool {
-		if err := sweeper.sweep(ctx); err != nil {
-			t.Fatal(err)
-		}
-		return mustRead(ctx, t, alice, s+"/runs/"+first).Str("data.status") != "in_progress"
-	})
+	outlast(t, sys)
+	mustSweep(t, sys)
 	mustSee(t, all, "the last answer", emptied(third))
 	var runs []string
 	for _, item := range mustAgree(t, alice, s, all).Items {
@@ -222,8 +215,7 @@ func testQueueRedelivered(t *testing.T, sys *e2e.System, agent *endless) {
 		want = append(want, last, last)
 	}
 	killed, tries := 0, map[int]int{} // by how many inputs wait
-	sweeper := &silent{system: own}
-	await(t, "the last answer", func(ctx context.Context) bool {
+	await(t, "the last answer", func(context.Context) bool {
 		waiting := 0
 		between := all[0].Shows(func(s view.Session) bool {
 			waiting = len(s.Queued)
@@ -233,9 +225,7 @@ func testQueueRedelivered(t *testing.T, sys *e2e.System, agent *endless) {
 			tries[waiting]++
 			killed += own.KillWorkers(t, "dispatch") //nolint:contextcheck // it has the test's context
 		}
-		if err := sweeper.sweep(ctx); err != nil {
-			t.Fatal(err)
-		}
+		mustSweep(t, own) //nolint:contextcheck // as above
 		return all[0].Shows(emptied(last))
 	})
 	mustSee(t, all, "the last answer", emptied(last))

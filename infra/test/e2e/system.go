@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rethread/rethread/infra/contract"
 	"github.com/rethread/rethread/infra/local/iam"
@@ -151,6 +152,15 @@ func (s *System) Restart(tb testing.TB) {
 	}
 	s.options.HTTP, s.options.WS = strings.TrimPrefix(s.URL, "http://"), strings.TrimPrefix(s.WebSocketURL, "ws://")
 	s.run(tb)
+}
+
+// Advance has time pass for everything in the system, hence only in one of a test's own:
+// see docs/getting-started.md.
+func (s *System) Advance(tb testing.TB, by time.Duration) {
+	tb.Helper()
+	if err := host.Advance(tb.Context(), s.URL, by); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // Uses stops the system and returns the uses of each permission of its functions,

@@ -77,7 +77,6 @@ func testRequests(t *testing.T, sys *e2e.System) {
 func testMoreRequests(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	run(t, sys,
-		group{"retention", testRetention}, // the first one, because it waits for a minute
 		group{"documents", testDocuments},
 		group{"session lists", testSessionLists},
 		group{"search", testSearch},
@@ -92,6 +91,7 @@ func testMoreRequests(t *testing.T, sys *e2e.System) {
 		group{"erasure", testErasure},
 		group{"access", testAccess},
 		group{"quotas", testQuotas},
+		group{"retention", testRetention},
 		group{"working in forks", testWorkingInForks},
 		group{"logs", testLogs},
 		group{"traces", testTraces},
@@ -115,8 +115,7 @@ func testDocuments(t *testing.T, sys *e2e.System) {
 func testLive(t *testing.T, sys *e2e.System, _ *endless) {
 	t.Helper()
 	run(t, sys,
-		group{"leases", testLeases},
-		group{"continuation", testContinuation},
+		group{"clock", testClock},
 		group{"watching", testWatching},
 		group{"webhooks", testWebhooks},
 	)
@@ -126,7 +125,7 @@ func testLive(t *testing.T, sys *e2e.System, _ *endless) {
 func testMoreLive(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Helper()
 	run(t, sys,
-		group{"crashes", testCrashes},
+		group{"crashes", agent.testCrashes},
 		group{"turns", testTurns},
 		group{"redrive", testRedrive},
 		group{"runs", agent.testRuns},
