@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 func TestTable(t *testing.T) {
@@ -50,6 +52,22 @@ func TestTable(t *testing.T) {
 			t.Fatalf("both are %s", a)
 		}
 	})
+}
+
+// Stores with the same seed, over tables of their own, use the same tokens.
+func TestTokens(t *testing.T) {
+	t.Setenv(storetest.Variable, "dynamodb")
+	same := table.Transaction{Token: "token", Writes: []table.Write{
+		table.Put(table.Item{"PK": &types.AttributeValueMemberS{Value: "a"}, "SK": &types.AttributeValueMemberS{Value: "b"}}, table.ItemNotExists()),
+	}}
+	for i := range 2 {
+		engine := storetest.Engine(t)
+		for range 2 { // the second is a repetition
+			if _, err := engine.Transact(t.Context(), same); err != nil {
+				t.Fatalf("table %d: %v", i, err)
+			}
+		}
+	}
 }
 
 func mustDescribe(t *testing.T, client *dynamodb.Client, name string) *types.TableDescription {

@@ -3,11 +3,13 @@
 package storetest
 
 import (
+	"context"
 	"os"
 	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/store"
@@ -65,6 +67,15 @@ type local struct {
 	*dynamo.Engine
 	client *dynamodb.Client
 	name   string
+}
+
+// Transact implements table.Engine. Stores with the same seed give their transactions the
+// same tokens, and a token that DynamoDB has seen with another table is refused.
+func (l *local) Transact(ctx context.Context, t table.Transaction) (table.Units, error) {
+	if t.Token != "" {
+		t.Token = uuid.NewSHA1(uuid.NameSpaceOID, []byte(l.name+t.Token)).String()
+	}
+	return l.Engine.Transact(ctx, t)
 }
 
 // inDynamoDB returns an empty table in DynamoDB Local, without a stream.
