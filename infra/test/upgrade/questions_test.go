@@ -58,6 +58,11 @@ func (a *asker) session(id string) {
 	for _, route := range []string{"", "/state", "/messages", "/thread", "/thread?order=desc&limit=2", "/events?limit=9", "/events?view=all&limit=50", "/events?order=desc&limit=7", "/forks", "/shares", "/export"} {
 		a.pages(alice, path+route)
 	}
+	for _, body := range a.pages(alice, path+"/runs?limit=3") {
+		for _, one := range read[one[[]named]](a.t, body).Data {
+			a.pages(alice, path+"/runs/"+one.ID+"/requests?limit=1")
+		}
+	}
 	for _, one := range read[struct{ Tasks []named }](a.t, a.get(alice, path+"/tasks?limit=1000")).Tasks {
 		a.get(alice, path+"/tasks/"+url.PathEscape(one.TaskID))
 	}

@@ -50,8 +50,8 @@ func TestRecord(t *testing.T) {
 // aside.
 func allKinds() []string {
 	return strings.Split("A STATE,AN …,AT …,AU …,DL LANE,DL P,ER ERASE,F …,FI …,HK HOOKS,HL …,HS …,IM …,K …,KA …,L A,L AI,"+
-		"L AN,L AT,L B,L C,L D,L E,L E#~,L F,L I,L MD,L P,L QUEUE,L RT,L RUN,L SG,L STATE,L T,L T#~,L TI,L TV,L WS,"+
-		"N …,NS …,Q USE,RU RUN,S HEAD,SH N,SH S,SH U,SHT T,SHU …,SIGN KEYS,ST …,U A,U STATE,UP …,"+
+		"L AN,L AT,L B,L C,L D,L E,L E#~,L F,L I,L MD,L P,L QUEUE,L RQ,L RT,L RUN,L SG,L STATE,L T,L T#~,L TI,L TV,L WS,"+
+		"N …,NS …,Q KEPT,Q USE,RU RUN,S HEAD,SH N,SH S,SH U,SHT T,SHU …,SIGN KEYS,ST …,U A,U STATE,UP …,"+
 		"W R,W W,WC W", ",")
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -168,14 +169,19 @@ func (w *teller) noise(bytes int) string {
 	return hex.EncodeToString(b)
 }
 
-// talker is an agent that streams a thought and sentences and calls a function. The
-// agent "failing" fails after its first words.
+// talker is an agent that is sent requests, streams a thought and sentences and calls a
+// function. The agent "failing" fails after its first words.
 type talker struct{ failing bool }
 
 func (talker) Agent(name string) (run.Agent, bool) { return talker{name == "failing"}, true }
 
 // Run implements run.Agent.
-func (a talker) Run(_ context.Context, req run.Request, emit func(run.Output) error) error {
+func (a talker) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
+	for _, body := range []string{`{"run_id":"` + req.RunID + `"}`, strings.Repeat("é", run.MaxSentBody)} {
+		run.Send(ctx, run.Sending{
+			Method: http.MethodPost, Path: "/agents/helper", Size: int64(len(body)), Body: func() io.Reader { return strings.NewReader(body) },
+		})
+	}
 	errs := []error{
 		emit(run.Output{Item: &run.ItemStart{ID: "think-" + req.RunID, Author: "helper", Role: "model"}}),
 		emit(run.Output{Delta: &content.Delta{Thought: true, Text: "thinking"}}),

@@ -80,7 +80,7 @@ func newSystem(t testing.TB, items []item, now time.Time, seed byte) *system {
 	s.log = slog.New(slog.NewTextHandler(s.said, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s.table = load(t, items)
 	s.store = stores.New(s.table, stores.WithClock(s.now), stores.WithRandom(s.newUUID), stores.WithLogger(s.log),
-		stores.WithQuotas(quota.Limits{Sessions: 500, Runs: 20, Bytes: 1 << 30, Streams: 4}),
+		stores.WithQuotas(quota.Limits{Sessions: 500, Runs: 20, Bytes: 1 << 30, Streams: 4, RequestDays: 90}),
 		stores.WithRetention(func(agent string) int64 { return map[string]int64{"short": 7200}[agent] }))
 	c := s.config()
 	s.rest = map[string]http.Handler{

@@ -26,7 +26,9 @@ import (
 
 // worker executes runs with an agent that answers with one word.
 func (s *system) worker() *run.Worker {
-	return &run.Worker{Store: s.store.Runs, Sessions: s.store.Runs, Agents: s.agent, NewID: s.newID, Log: s.log}
+	return &run.Worker{
+		Store: s.store.Runs, Sessions: s.store.Runs, Requests: s.store.Runs, Agents: s.agent, NewID: s.newID, Log: s.log,
+	}
 }
 
 // work executes the pending runs.
