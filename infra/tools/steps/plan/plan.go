@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -73,10 +72,15 @@ func Seed(tree string) uint32 {
 	return uint32(n)/2 + 1
 }
 
-// Keep records that the plan's steps have passed; what others have passed with stays.
+// Keep records that the plan's steps have passed; what others have passed with stays, unless
+// no budget with inputs names them.
 func (p Plan) Keep() error {
 	record := map[string]Passed{}
-	maps.Copy(record, p.before)
+	for name := range p.passed {
+		if last, ok := p.before[name]; ok {
+			record[name] = last
+		}
+	}
 	for _, s := range p.Steps {
 		if passed, ok := p.passed[s.Name]; ok {
 			record[s.Name] = passed

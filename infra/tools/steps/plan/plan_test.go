@@ -1,6 +1,9 @@
 package plan_test
 
 import (
+	"encoding/json"
+	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -138,6 +141,24 @@ func TestMake(t *testing.T) {
 		c.rare(false)
 		_, got := c.mustPlan("three", false)
 		check(t, got, "one", "two")
+	})
+	t.Run("forgets steps that are gone or always run", func(t *testing.T) {
+		t.Parallel()
+		c := newCheckout(t)
+		c.write(plan.Record, `{"gone":{"inputs":"a","since":"b"},"test":{"inputs":"c","since":"d"}}`)
+		p, _ := c.mustPlan("one", false)
+		p.Steps = p.Steps[:2]
+		if err := p.Keep(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(c.root, plan.Record))
+		var got map[string]plan.Passed
+		if err = errors.Join(err, json.Unmarshal(text, &got)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"page"}, slices.Sorted(maps.Keys(got))); diff != "" {
+			t.Error(diff)
+		}
 	})
 	t.Run("runs everything if it is told to, and for one in five trees", func(t *testing.T) {
 		t.Parallel()
