@@ -1,8 +1,9 @@
 // Command bench prints the capacity units of the store's operations, over
-// histories of growing length, and the delay of tokens to their watchers. It fails
-// if an operation exceeds its bound; times are only printed, because they depend
-// on the machine. With -meter it measures whole requests through the local system. It
-// writes the cost in dollars to docs/costs.md and the README.
+// histories of growing length, what Lambda loads at a cold start of each function, and the
+// delay of tokens to their watchers. It fails if an operation exceeds its bound; times are
+// only printed, because they depend on the machine. With -meter it measures whole requests
+// through the local system. It writes the cost in dollars to docs/costs.md and the README,
+// and the table of functions to docs/operation.md.
 package main
 
 import (
@@ -24,6 +25,7 @@ func main() {
 	var what choice
 	flag.BoolVar(&what.page, "page", false, "only write docs/costs.md from the recorded measures")
 	flag.BoolVar(&what.units, "units", false, "do not measure times; write docs/costs.md from new measures")
+	flag.BoolVar(&what.functions, "functions", false, "only measure the size, start and memory of each function")
 	flag.BoolVar(&what.metered, "meter", false, "only measure whole requests through the local system, and record that")
 	flag.BoolVar(&what.quick, "quick", false, "with -meter: measure after 10 turns only, and record nothing")
 	flag.BoolVar(&what.speed, "speed", false, "only compare appends with bare conditional puts")
@@ -39,8 +41,8 @@ func main() {
 
 // choice is what to measure.
 type choice struct {
-	page, units, metered, quick, speed bool
-	profile, only                      string
+	page, units, functions, metered, quick, speed bool
+	profile, only                                 string
 }
 
 func run(ctx context.Context, out io.Writer, what choice) error {
@@ -63,13 +65,16 @@ func run(ctx context.Context, out io.Writer, what choice) error {
 	if err != nil {
 		return err
 	}
-	if what.speed {
+	switch {
+	case what.speed:
 		return speeds(ctx, out, template.Tables[0], what)
+	case what.functions:
+		return recordFunctions(ctx, out, root, template)
 	}
 	if err := record(ctx, out, root); err != nil || what.units {
 		return err
 	}
-	if _, err := io.WriteString(out, "\n"); err != nil {
+	if err := recordFunctions(ctx, out, root, template); err != nil {
 		return err
 	}
 	return delays(ctx, out, root, template.Tables[0].Name)
@@ -91,11 +96,15 @@ func record(ctx context.Context, out io.Writer, root string) error {
 	if err != nil {
 		return fmt.Errorf("count the metrics of alarms: %w", err)
 	}
-	monitored, err := price.Monitoring(template)
+	measures, err := price.ReadFile(price.MeasuresFile(root))
 	if err != nil {
 		return err
 	}
-	if err := price.Record(rows, monitored).WriteFile(price.MeasuresFile(root)); err != nil {
+	if measures.Monitored, err = price.Monitoring(template); err != nil {
+		return err
+	}
+	measures.Record(rows)
+	if err := measures.WriteFile(price.MeasuresFile(root)); err != nil {
 		return err
 	}
 	return price.Write(root)

@@ -17,7 +17,13 @@ SAM_BUILD = $(LAMBDA_ENV) $(VENV)/bin/sam build --build-in-source --template tem
 arm64: console
 	@$(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o build/arm64/ ./functions/...
 
-reproducible: arm64 ## Build every function for AWS in two folders, and fail if the bytes differ
+# What is on the way of a turn stays small, since Lambda loads all of it at a cold start.
+TURN       := events runs sessions fanout authorizer sse
+TURN_BYTES := 14000000
+
+reproducible: arm64 ## Build every function for AWS in two folders; fail if the bytes differ, or one on the way of a turn exceeds 14 MB
+	@large=$$(find $(TURN:%=build/arm64/%) -size +$(TURN_BYTES)c); \
+		test -z "$$large" || { echo "over $(TURN_BYTES) bytes: $$large" >&2; exit 1; }
 	@rm -rf build/reproducible && mkdir -p build/reproducible/copy
 	@tar -cf - --exclude=node_modules go.mod go.sum $(GO_CLIENTS:=/go.mod) functions shared | tar -xf - -C build/reproducible/copy
 	@cd build/reproducible/copy && $(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o ../there/ ./functions/...

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/rethread/rethread/infra/bench/coldstart"
 	"github.com/rethread/rethread/infra/bench/cost"
 )
 
@@ -16,6 +17,7 @@ const History = 1000
 type Measures struct {
 	Operations map[string]Units `json:"operations"`
 	Monitored
+	Functions []coldstart.Measure `json:"functions"`
 }
 
 // Units are the capacity units of an operation.
@@ -24,15 +26,14 @@ type Units struct {
 	Writes float64 `json:"writes"`
 }
 
-// Record returns the measures in rows with History turns.
-func Record(rows []cost.Row, monitored Monitored) Measures {
-	m := Measures{Operations: map[string]Units{}, Monitored: monitored}
+// Record replaces the operations by those in rows with History turns.
+func (m *Measures) Record(rows []cost.Row) {
+	m.Operations = map[string]Units{}
 	for _, row := range rows {
 		if row.History == History {
 			m.Operations[row.Operation] = Units{Reads: row.Usage.Reads, Writes: row.Usage.Writes}
 		}
 	}
-	return m
 }
 
 // ReadFile reads the measures that WriteFile wrote.

@@ -12,10 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/infra/bench/coldstart"
 	"github.com/rethread/rethread/infra/bench/cost"
 	"github.com/rethread/rethread/infra/bench/meter/scenario"
 	peers "github.com/rethread/rethread/infra/bench/peers/record"
 	"github.com/rethread/rethread/infra/bench/price"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/test/capacity"
 )
 
@@ -82,6 +84,34 @@ func TestPage(t *testing.T) {
 		exact, _, _ = strings.Cut(exact, "\n")
 		if said, is := mustDollars(t, about), mustDollars(t, exact); !found || math.Abs(said-is) > 0.05 {
 			t.Errorf("the README says %v, the page %v", said, is)
+		}
+	})
+	t.Run("docs/operation.md has the recorded functions", func(t *testing.T) {
+		page, err := os.ReadFile("../../../docs/operation.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		replaced, err := coldstart.Page(string(page), measures.Functions)
+		if diff := cmp.Diff(string(page), replaced); err != nil || diff != "" {
+			t.Errorf("`make costs` writes another table: %v (-docs/operation.md +written)\n%s", err, diff)
+		}
+	})
+	t.Run("the recorded functions are those of template.yaml, with their memory", func(t *testing.T) {
+		template, err := samtemplate.Load("../../../template.yaml", samtemplate.Options{
+			Parameters: map[string]string{"JwtIssuer": "https://bench.invalid", "JwtAudience": "bench"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := map[string]int{}, map[string]int{}
+		for _, p := range coldstart.Programs("", template) {
+			want[p.Name] = p.Function.MemoryMB
+		}
+		for _, m := range measures.Functions {
+			got[m.Name] = m.MemoryMB
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("run make bench-functions (-template.yaml +recorded)\n%s", diff)
 		}
 	})
 	t.Run("no other page states a price", func(t *testing.T) {
@@ -183,9 +213,16 @@ func TestMeasures(t *testing.T) {
 		{Operation: "x", History: 10, Usage: capacity.Usage{Reads: 9, Writes: 9}},
 		{Operation: "x", History: price.History, Usage: capacity.Usage{Reads: 1, Writes: 2}},
 	}
-	want := price.Measures{Operations: map[string]price.Units{"x": {Reads: 1, Writes: 2}}, Monitored: price.Monitored{AlarmMetrics: 3, Dashboards: 1, Answering: 2}}
+	recorded := price.Measures{
+		Operations: map[string]price.Units{"removed": {}},
+		Monitored:  price.Monitored{AlarmMetrics: 3, Dashboards: 1, Answering: 2},
+		Functions:  []coldstart.Measure{{Name: coldstart.Bare, Bytes: 4, Zipped: 3, StartMS: 2, Relative: 1, Resident: 5}},
+	}
+	want := recorded
+	want.Operations = map[string]price.Units{"x": {Reads: 1, Writes: 2}}
 	file := filepath.Join(t.TempDir(), "measures.json")
-	if err := price.Record(rows, price.Monitored{AlarmMetrics: 3, Dashboards: 1, Answering: 2}).WriteFile(file); err != nil {
+	recorded.Record(rows)
+	if err := recorded.WriteFile(file); err != nil {
 		t.Fatal(err)
 	}
 	got, err := price.ReadFile(file)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/rethread/rethread/infra/bench/coldstart"
 	"github.com/rethread/rethread/infra/bench/meter/scenario"
 	peers "github.com/rethread/rethread/infra/bench/peers/record"
 )
@@ -18,8 +19,8 @@ func MeasuresFile(root string) string {
 // MeterFile has what whole requests cost.
 func MeterFile(root string) string { return filepath.Join(root, peers.Folder, "meter.json") }
 
-// Write writes docs/costs.md and the tables of the README and docs/search.md from what was
-// measured.
+// Write writes docs/costs.md and the tables of the README, docs/search.md and
+// docs/operation.md from what was measured.
 func Write(root string) error {
 	measures, err := ReadFile(MeasuresFile(root))
 	if err != nil {
@@ -42,6 +43,12 @@ func Write(root string) error {
 	}
 	err = rewrite(filepath.Join(root, "docs", "search.md"), func(text string) (string, error) {
 		return scenario.SearchPage(text, record)
+	})
+	if err != nil {
+		return err
+	}
+	err = rewrite(filepath.Join(root, "docs", "operation.md"), func(text string) (string, error) {
+		return coldstart.Page(text, measures.Functions)
 	})
 	if err != nil {
 		return err
