@@ -36,7 +36,7 @@ type Config struct {
 }
 
 // New returns the handler of /, which redirects to the console, and of the
-// console. It fails if the page cannot be read, or an address or a price is invalid.
+// console. It fails if the page cannot be listed, or an address or a price is invalid.
 func New(c Config) (http.Handler, error) {
 	policy, err := newPolicy(c)
 	if err != nil {
@@ -46,7 +46,7 @@ func New(c Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := newPage(c.Page)
+	page, err := newPage(c.Page, c.Log)
 	if err != nil {
 		return nil, err
 	}

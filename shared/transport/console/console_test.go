@@ -3,6 +3,7 @@ package console_test
 import (
 	"compress/gzip"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -157,6 +158,20 @@ func TestTransport(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
+}
+
+// unreadable is a page whose files are found, but cannot be read.
+type unreadable struct{ fstest.MapFS }
+
+func (unreadable) ReadFile(string) ([]byte, error) { return nil, fs.ErrPermission }
+
+func TestPage_reads_files_when_they_are_requested(t *testing.T) {
+	c := config()
+	c.Page = unreadable{built()}
+	h := mustNew(t, c)
+	if res := send(t, h, http.MethodGet, script); res.Code != http.StatusInternalServerError || res.Header().Get("Etag") != "" {
+		t.Errorf("%d %v", res.Code, res.Header())
+	}
 }
 
 func TestMissingPage(t *testing.T) {

@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"mime"
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -38,7 +40,8 @@ var missing []byte
 // page serves the files of the built page. For every other path it serves
 // index.html, whose script interprets the path.
 type page struct {
-	files map[string]file // by their path under Base
+	files map[string]func() (file, error) // by their path under Base; read once
+	log   *slog.Logger
 }
 
 type file struct {
@@ -48,18 +51,19 @@ type file struct {
 	cacheControl string
 }
 
-// newPage reads the whole page into memory.
-func newPage(files fs.FS) (http.Handler, error) {
-	p := page{files: map[string]file{}}
+// newPage finds the files of the page. Each is read when it is first requested, since a cold
+// start would wait for all, and an instance serves few.
+func newPage(files fs.FS, log *slog.Logger) (http.Handler, error) {
+	p := page{files: map[string]func() (file, error){}, log: log}
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasPrefix(entry.Name(), ".") {
 			return err
 		}
-		body, err := fs.ReadFile(files, name)
-		if len(body) > maxFile {
-			return fmt.Errorf("%s has %d bytes, more than the %d that a function can answer", name, len(body), maxFile)
+		info, err := entry.Info()
+		if err == nil && info.Size() > maxFile {
+			return fmt.Errorf("%s has %d bytes, more than the %d that a function can answer", name, info.Size(), maxFile)
 		}
-		p.files[name] = newFile(name, body)
+		p.files[name] = sync.OnceValues(func() (file, error) { return readFile(files, name) })
 		return err
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +76,11 @@ func newPage(files fs.FS) (http.Handler, error) {
 	return compressed(http.HandlerFunc(p.serve)), nil
 }
 
-func newFile(name string, body []byte) file {
+func readFile(files fs.FS, name string) (file, error) {
+	body, err := fs.ReadFile(files, name)
+	if err != nil {
+		return file{}, fmt.Errorf("read the console's page: %w", err)
+	}
 	sum := sha256.Sum256(body)
 	f := file{
 		body: body, kind: kindOf(name), cacheControl: "no-cache",
@@ -81,7 +89,7 @@ func newFile(name string, body []byte) file {
 	if strings.HasPrefix(name, assets) {
 		f.cacheControl = "public, max-age=31536000, immutable"
 	}
-	return f
+	return f, nil
 }
 
 // kindOf returns a file's media type. The types of the page's own files must
@@ -105,7 +113,7 @@ func kindOf(name string) string {
 
 func (p page) serve(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, Base), "/")
-	f, ok := p.files[name]
+	read, ok := p.files[name]
 	if !ok && strings.HasPrefix(name, assets) {
 		// A page loaded before a deployment requests a file that no longer
 		// exists.
@@ -113,10 +121,16 @@ func (p page) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !ok {
-		f, ok = p.files[indexName]
+		read, ok = p.files[indexName]
 	}
 	if !ok {
 		serveMissing(w)
+		return
+	}
+	f, err := read()
+	if err != nil {
+		p.log.ErrorContext(r.Context(), "a file of the console is not served", "error", err)
+		http.Error(w, "the file cannot be read", http.StatusInternalServerError)
 		return
 	}
 	h := w.Header()
