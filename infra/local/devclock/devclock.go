@@ -39,7 +39,9 @@ func New(folder string) *Clock {
 // Ahead returns how far the clock is ahead of the machine's. Its error names a damaged file.
 func (c *Clock) Ahead() (time.Duration, error) { return clock.Ahead(c.File) }
 
-// Handler serves the clock under prefix: POST prefix/clock advances it, GET reads it.
+// Handler serves the clock under prefix: POST prefix/clock advances it, GET reads it. Pages
+// of other origins cannot advance it, since any site could try that in a developer's browser,
+// and no clock goes back.
 func (c *Clock) Handler(prefix string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+prefix+"/clock", c.serveTime)
@@ -60,7 +62,7 @@ func (c *Clock) Handler(prefix string) http.Handler {
 			c.serveTime(rw, r)
 		}
 	})
-	return mux
+	return http.NewCrossOriginProtection().Handler(mux)
 }
 
 // advance returns the reason why the clock cannot be advanced so far, "" if it was.

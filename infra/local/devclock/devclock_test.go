@@ -36,6 +36,15 @@ func TestClock(t *testing.T) {
 			wantAhead(t, c, "GET", "", 25*hour)
 		})
 	}
+	t.Run("refuses pages of other origins", func(t *testing.T) {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1:3000/dev/clock", strings.NewReader(`{"advance_seconds": 1}`))
+		r.Header.Set("Origin", "https://site.example")
+		recorder := httptest.NewRecorder()
+		if c.Handler("/dev").ServeHTTP(recorder, r); recorder.Code != 403 {
+			t.Errorf("answered %d %s", recorder.Code, recorder.Body)
+		}
+		wantAhead(t, c, "GET", "", 25*hour)
+	})
 	t.Run("accepts ten years in all", func(t *testing.T) {
 		wantAhead(t, c, "POST", `{"advance_seconds": 315270000}`, 10*365*24*hour)
 	})
