@@ -19,6 +19,7 @@ export const developerViews = ({ chat }: Full): View[] => [
     name: 'an open turn',
     before: async (page) => {
       await page.getByTestId('turn').filter({ hasText: 'What does it cost?' }).click();
+      await open(page).getByTestId('event').first().waitFor(); // all are shown at once
       for (const event of await open(page).getByTestId('event').all()) {
         await event.locator('summary').click();
       }

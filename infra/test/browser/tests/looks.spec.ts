@@ -55,7 +55,9 @@ test.describe('in dark mode', () => {
       await console.ask(question);
       await console.waitFor(question === '/fail' ? 'failed' : 'idle');
     }
-    for (const fold of await page.locator('details').all()) await fold.locator('summary').click();
+    const folds = await page.locator('details').all();
+    expect(folds.length).toBeGreaterThan(1);
+    for (const fold of folds) await fold.locator('summary').click();
     await expectAccessible(page);
 
     await page.getByRole('button', { name: 'Theme: system' }).click();

@@ -11,10 +11,10 @@ test('all answers are printed, without what surrounds them', async ({ console, a
   await api.say(id, ...turns);
   await console.signIn(`/s/${id}`);
   await expect(console.said('agent')).toHaveCount(12);
+  const around = ['.sidebar', '.composer', '.actions'].map((one) => page.locator(one).first());
+  for (const one of around) await expect(one).toBeVisible();
   await page.emulateMedia({ media: 'print' });
-  await expect(page.locator('.sidebar')).toBeHidden();
-  await expect(page.locator('.composer')).toBeHidden();
-  await expect(page.locator('.actions').first()).toBeHidden();
+  for (const one of around) await expect(one).toBeHidden();
   const boxes = await Promise.all((await console.said('agent').all()).map(boxOf));
   const tops = boxes.map((box) => box.y);
   expect(new Set(tops).size).toBe(tops.length);
