@@ -103,6 +103,9 @@ func testContinuation(t *testing.T, sys *e2e.System, agent *careful) {
 	if said := textOf(got[1]); !strings.HasPrefix(said, s.said) || textOf(got[2]) != "and the rest" {
 		t.Errorf("%q was shown, but the thread has %q", s.said, textsOf(got))
 	}
+	if first, last := string(got[1].Fields["continuation"]), string(got[2].Fields["continuation"]); first != "" || last != "1" {
+		t.Errorf("the interrupted item is of continuation %q, the last of %q", first, last)
+	}
 	var problem struct{ Code string }
 	if err := json.Unmarshal(got[1].Fields["error"], &problem); err != nil || problem.Code != "interrupted" {
 		t.Errorf("the interrupted item has the error %s", got[1].Fields["error"])
