@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/invoke"
 	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
 func main() {
 	boot.Start(func(d boot.Deps) (any, error) {
-		c, err := d.FrontEnd()
+		c, err := d.FrontEnd(invoke.Runner(d))
 		if err != nil {
 			return nil, err
 		}

@@ -4,12 +4,13 @@ package main
 
 import (
 	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/invoke"
 	"github.com/rethread/rethread/shared/transport/aisdk"
 )
 
 func main() {
 	boot.Start(func(d boot.Deps) (any, error) {
-		c, err := d.FrontEnd()
+		c, err := d.FrontEnd(invoke.Runner(d))
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/boot/batch"
+	"github.com/rethread/rethread/shared/boot/invoke"
 	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/client/tracing"
@@ -74,7 +75,7 @@ func worker(d boot.Deps, issuer string, pace delivery.RetryPolicy) *delivery.Wor
 		},
 		Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
 			Store: store.Automations, Sessions: store.Sessions, Runs: store.Runs, HasAgent: d.HasAgent, MayCall: d.MayStillCall,
-			Hand: d.StartRun(),
+			Hand: invoke.Runner(d),
 		}},
 		Poster:  tracing.Poster{Poster: outbound.NewPoster(outbound.FromEnvironment().Client(), time.Now)},
 		Retries: pace, Now: time.Now, Jitter: rand.Float64, Log: d.Log,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/boot/batch"
+	"github.com/rethread/rethread/shared/boot/invoke"
 	"github.com/rethread/rethread/shared/client/eventbus"
 	"github.com/rethread/rethread/shared/client/queue"
 	"github.com/rethread/rethread/shared/domain/automation"
@@ -31,5 +32,5 @@ func wire(d boot.Deps) (any, error) {
 		bus = eventbus.New(d.AWS, name)
 	}
 	dispatch := batch.Dispatch(d.Store.Watching.Notifications, &delivery.Dispatcher{Targets: d.Store, Queue: queues}, bus, d.Log)
-	return batch.StartingQueued(dispatch, d.NextQueued(), d.Log), nil
+	return batch.StartingQueued(dispatch, invoke.NextQueued(d), d.Log), nil
 }

@@ -4,11 +4,14 @@ package main
 
 import (
 	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/invoke"
 	"github.com/rethread/rethread/shared/transport/rest/runs"
 )
 
 func main() {
 	boot.Start(func(d boot.Deps) (any, error) {
-		return boot.HTTP(runs.New(d.API())), nil
+		c := d.API()
+		c.StartRun = invoke.Runner(d)
+		return boot.HTTP(runs.New(c)), nil
 	})
 }

@@ -14,6 +14,8 @@ import (
 func TestFunctions_link_what_they_serve(t *testing.T) {
 	t.Parallel()
 	const agents = "github.com/rethread/rethread/shared/client/agent/"
+	// Functions that invoke others.
+	invoking := []string{"a2a", "agui", "aisdk", "deliver", "dispatch", "fanout", "responses", "runs", "sweeper"}
 	only := map[string][]string{ // by the beginning of a package's path
 		"google.golang.org/grpc":                            {"a2a", "deliver", "tasks"},
 		"google.golang.org/protobuf":                        {"a2a", "deliver", "tasks"},
@@ -21,6 +23,7 @@ func TestFunctions_link_what_they_serve(t *testing.T) {
 		"github.com/modelcontextprotocol":                   {"mcp"},
 		"github.com/aws/aws-sdk-go-v2/service/sqs":          {"deliver", "dispatch", "webhooks"},
 		"github.com/aws/aws-sdk-go-v2/service/eventbridge":  {"dispatch"},
+		"github.com/aws/aws-sdk-go-v2/service/lambda":       invoking,
 		"github.com/standard-webhooks":                      {"a2a", "deliver", "webhooks"},
 		"code.dny.dev/ssrf":                                 {"a2a", "deliver", "webhooks"},
 		agents + "a2a":                                      {"runner"},

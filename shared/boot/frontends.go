@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"os"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/transport/follow"
 	"github.com/rethread/rethread/shared/transport/frontend"
 )
@@ -20,16 +22,16 @@ const (
 )
 
 // FrontEnd returns the configuration of servers that follow sessions over the WebSocket
-// API at WEBSOCKET_URL, with their callers' tokens. ALLOWED_ORIGIN is the web origin whose
-// pages may call them.
-func (d Deps) FrontEnd() (frontend.Config, error) {
+// API at WEBSOCKET_URL, with their callers' tokens, and hand runs to workers by a given
+// function. ALLOWED_ORIGIN is the web origin whose pages may call them.
+func (d Deps) FrontEnd(start func(context.Context, run.Ref) error) (frontend.Config, error) {
 	endpoint, turn, err := Stream()
 	if err != nil {
 		return frontend.Config{}, err
 	}
 	return frontend.Config{
 		Sessions: d.Store.Sessions, Rewinds: d.Store.History, Runs: d.Store.Runs, Agents: d, Grants: d.Store.Shares,
-		StartRun: d.StartRun(),
+		StartRun: start,
 		Watch:    follow.Socket(endpoint, http.DefaultClient),
 		Streams:  d.Store.Usage, StreamTurn: turn, Unseen: d.Store.Watching,
 		Log: d.Log, Now: d.Now, NewID: newOrderedID, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),

@@ -81,14 +81,14 @@ func aboutUser(c access.Caller) []slog.Attr {
 	return []slog.Attr{logs.User(c.UserID)}
 }
 
-// API returns the configuration of the HTTP handlers.
+// API returns the configuration of the HTTP handlers, without StartRun, which few need.
 func (d Deps) API() rest.Config {
 	return rest.Config{
 		Sessions: d.Store.Sessions, Rewinds: d.Store.History, Artifacts: d.Store.Artifacts, Tasks: d.Store.Tasks, Feedback: d.Store.Feedback,
 		Idempotency: d.Store.Idempotency, Exports: d.Store.Archives, Imports: d.Store.Archives, Erasures: d.Store.Lifecycle, Quotas: d.Store.Runs,
 		Grants: d.Store.Shares, Shares: d.Store.Shares, NewToken: rand.Text,
 		Automations: d.Store.Automations,
-		Runs:        d.Store.Runs, Agents: d, StartRun: d.StartRun(),
+		Runs:        d.Store.Runs, Agents: d,
 		Log: d.Log, Now: d.Now, NewID: uuid.NewString,
 	}
 }

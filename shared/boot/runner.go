@@ -2,32 +2,20 @@ package boot
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
-
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"github.com/rethread/rethread/shared/boot/batch"
 	"github.com/rethread/rethread/shared/client/agent/agentconfig"
 	"github.com/rethread/rethread/shared/client/tokens"
-	"github.com/rethread/rethread/shared/client/tracing"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-const (
-	// AgentsVariable is the environment variable with the configuration of agents
-	// (docs/agent-protocol.md).
-	AgentsVariable = "AGENTS"
-	// runnerVariable is the environment variable with the name of the function that
-	// executes runs.
-	runnerVariable = "RUNNER_FUNCTION"
-)
+// AgentsVariable is the environment variable with the configuration of agents
+// (docs/agent-protocol.md).
+const AgentsVariable = "AGENTS"
 
 // Job is the runner's event: the run, and the trace that it belongs to.
 type Job struct {
@@ -47,31 +35,6 @@ func Runner(w *run.Worker) func(context.Context, run.Ref) error {
 		}
 		return err
 	}
-}
-
-// Dispatcher invokes the function that executes runs, without waiting for it.
-func Dispatcher(client *lambda.Client, function string) func(context.Context, run.Ref) error {
-	return func(ctx context.Context, ref run.Ref) error {
-		if function == "" {
-			return errors.New("the environment variable " + runnerVariable + " names no function")
-		}
-		event, err := json.Marshal(Job{Ref: ref, TraceParent: tracing.Parent(ctx)})
-		if err != nil {
-			return fmt.Errorf("encode run %s: %w", ref.RunID, err)
-		}
-		_, err = client.Invoke(ctx, &lambda.InvokeInput{
-			FunctionName: &function, InvocationType: types.InvocationTypeEvent, Payload: event,
-		})
-		if err != nil {
-			return fmt.Errorf("hand run %s to %s: %w", ref.RunID, function, err)
-		}
-		return nil
-	}
-}
-
-// StartRun returns the function that hands a run to a worker.
-func (d Deps) StartRun() func(context.Context, run.Ref) error {
-	return Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable))
 }
 
 // agentNames reads the configuration of agents without their secrets, for functions
@@ -134,9 +97,4 @@ func (d Deps) Obeys(agent string) map[string]bool {
 // session's user answers.
 func (d Deps) ClientTools(agent string) []string {
 	return d.agents.ClientTools(agent)
-}
-
-// NextQueued begins queued runs and hands them to the runner.
-func (d Deps) NextQueued() batch.QueuedStarter {
-	return run.Next{Store: d.Store.Runs, Hand: d.StartRun()}.Start
 }

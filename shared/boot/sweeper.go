@@ -17,35 +17,6 @@ type Chore struct {
 	Do func(context.Context) (int, error)
 }
 
-// StartSweeper runs the function that completes interrupted work until Lambda stops it.
-// Short tasks come first.
-func StartSweeper() {
-	Start(func(d Deps) (any, error) {
-		return Sweeper([]Chore{
-			{"runs", d.expireRuns()},
-			{"queues", d.startQueues()},
-			{"sessions", d.Store.Lifecycle.SweepRetention},
-			{"imports", d.Store.Archives.SweepImports},
-			{"erasures", d.Store.Lifecycle.SweepErasures},
-			{"logs", d.Store.Lifecycle.Sweep},
-		}, d.Log), nil
-	})
-}
-
-// expireRuns hands runs whose workers were lost to other workers, and ends those
-// that may not be continued.
-func (d Deps) expireRuns() func(context.Context) (int, error) {
-	start := d.StartRun()
-	return func(ctx context.Context) (int, error) { return d.Store.Runs.Expire(ctx, start) }
-}
-
-// startQueues begins the queued runs that the function which follows the table's
-// stream has not started.
-func (d Deps) startQueues() func(context.Context) (int, error) {
-	start := d.NextQueued()
-	return func(ctx context.Context) (int, error) { return d.Store.Runs.SweepQueues(ctx, start) }
-}
-
 // Sweeper does each chore once in an invocation. Each gets an equal share of the time
 // that those before it have left, even if others fail. The error joins all failures;
 // Lambda counts it for the alarm.

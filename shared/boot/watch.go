@@ -23,7 +23,7 @@ const idleConnections = 64
 // It posts to the clients' connections at CONNECTIONS_URL.
 func StartWatch() {
 	Start(func(d Deps) (any, error) {
-		pusher, err := d.pusher()
+		pusher, err := d.Pusher()
 		if err != nil {
 			return nil, err
 		}
@@ -34,8 +34,8 @@ func StartWatch() {
 	})
 }
 
-// pusher posts to the clients of the WebSocket API.
-func (d Deps) pusher() (watch.Pusher, error) {
+// Pusher posts to the clients of the WebSocket API, at CONNECTIONS_URL.
+func (d Deps) Pusher() (watch.Pusher, error) {
 	endpoint, err := Address("CONNECTIONS_URL", "https", "http")
 	if err != nil {
 		return nil, err

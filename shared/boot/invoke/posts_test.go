@@ -1,4 +1,4 @@
-package boot_test
+package invoke_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/boot/invoke"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
@@ -60,7 +61,7 @@ func TestPostedBy(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	by := boot.PostedBy(lambda.New(lambda.Options{
+	by := invoke.PostedBy(lambda.New(lambda.Options{
 		Region: "eu-central-1", BaseEndpoint: &server.URL, Retryer: aws.NopRetryer{},
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 	}), "post")
@@ -98,7 +99,7 @@ func TestPostedBy(t *testing.T) {
 		}
 	})
 	t.Run("returns an error when no function is configured", func(t *testing.T) {
-		if _, err := boot.PostedBy(nil, "")(t.Context(), part("a")); err == nil || !strings.Contains(err.Error(), "POST_FUNCTION") {
+		if _, err := invoke.PostedBy(nil, "")(t.Context(), part("a")); err == nil || !strings.Contains(err.Error(), "POST_FUNCTION") {
 			t.Errorf("got %v", err)
 		}
 	})
