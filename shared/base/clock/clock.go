@@ -1,7 +1,8 @@
 // Package clock has the time by which the system judges stored and given times:
 // leases, expiries, retention. It is the machine's; the local system can be ahead of it,
-// so that what takes days can be seen at once. What a process measures or waits for, and
-// what others compare with their own clocks, such as signatures, has the machine's time.
+// so that developers see at once what takes days. Measured and waited durations keep the
+// machine's time, and so do times that others compare with their own clocks, such as those
+// of signatures.
 package clock
 
 import (

@@ -202,8 +202,9 @@ func parseVersions(raw json.RawMessage, pointer string) (map[string]int64, error
 // it acted for.
 const CreatedBy = "created_by"
 
-// SameAs reports whether two events have the same content, whatever the order of
-// members, whoever sent them and whichever worker stored them: an event with the same id and content is a redelivery.
+// SameAs reports whether two events have the same content: an event with the same id and
+// content is a redelivery. The order of members, the sender and the worker that stored them
+// do not matter.
 func (e Event) SameAs(other Event) bool {
 	return e.InvocationID == other.InvocationID && e.Author == other.Author &&
 		reflect.DeepEqual(canonical(e.Fields), canonical(other.Fields))
